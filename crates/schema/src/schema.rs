@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::definitions::Definitions;
 use crate::link::Link;
 use crate::parse::{self, SchemaError};
+use crate::validate::is_known_format;
 use crate::validation::Validation;
 
 /// The schema of one value: what it may hold, and how lists and maps in it merge.
@@ -191,5 +192,18 @@ impl Schema {
     /// The schema of the items of a list.
     pub fn item(&self) -> Option<&Self> {
         self.items.as_ref().map(Link::get)
+    }
+
+    /// The format, where kube-apiserver checks it for a value of this type; it ignores any other.
+    pub(crate) fn checked_format(&self) -> Option<&str> {
+        let format = self.format.as_deref()?;
+        let known = match self.value_type {
+            None | Some(ValueType::String) => is_known_format(format),
+            _ if self.int_or_string => is_known_format(format),
+            Some(ValueType::Integer) => matches!(format, "int32" | "int64"),
+            Some(ValueType::Number) => matches!(format, "float" | "double"),
+            Some(ValueType::Object | ValueType::Array | ValueType::Boolean) => false,
+        };
+        known.then_some(format)
     }
 }
