@@ -1,0 +1,3 @@
+mod exponential;
+
+pub use exponential::ItemBackoff;
