@@ -1,0 +1,14 @@
+//! What one server's parts share.
+
+use controller_runtime_ambient::Ambient;
+
+use crate::registry::Registry;
+
+/// The state of one server, shared by its doors, verbs and controllers.
+#[derive(Debug)]
+pub(crate) struct Core {
+    /// Clock, randomness, ids and task spawning.
+    pub(crate) ambient: Ambient,
+    /// What is served.
+    pub(crate) registry: Registry,
+}

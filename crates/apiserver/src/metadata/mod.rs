@@ -1,0 +1,3 @@
+//! Rules for object metadata.
+
+pub(crate) mod names;

@@ -1,0 +1,171 @@
+//! Behaviour that differs between kinds: defaults, what a write may set, validation, selectable fields.
+//!
+//! A verb asks the resource's [`Strategy`]; what a kind does not say is the generic behaviour in the trait's default
+//! bodies.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use controller_runtime_schema::FieldError;
+use serde_json::Value;
+
+use crate::core::Core;
+use crate::metadata::names;
+
+/// What a strategy may ask of the server while it prepares an object.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StrategyContext<'a> {
+    /// The server: clock, randomness, stored objects, cluster IPs.
+    pub(crate) core: &'a Core,
+    /// Whether the write is a dry run: nothing may be reserved then.
+    pub(crate) dry_run: bool,
+}
+
+/// One committed write, after the fact.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Change<'a> {
+    /// The object before, `None` when it was created.
+    pub(crate) old: Option<&'a Value>,
+    /// The object after, `None` when it is gone.
+    pub(crate) new: Option<&'a Value>,
+}
+
+/// Behaviour of one kind. Objects passed in are whole: `apiVersion`, `kind` and `metadata` included.
+///
+/// Order on create: decode and prune, [`default`](Strategy::default), metadata is filled in,
+/// [`prepare_create`](Strategy::prepare_create), [`validate`](Strategy::validate). On update: decode and prune,
+/// `default`, metadata is carried over from the stored object,
+/// [`prepare_update`](Strategy::prepare_update), generation, [`validate_update`](Strategy::validate_update).
+pub(crate) trait Strategy: Debug + Send + Sync {
+    /// Brings the object into the form in which Go's types would write it: empty optional fields gone. Called after
+    /// pruning, before defaults.
+    fn normalize(&self, _object: &mut Value) {}
+
+    /// Fills in what exists only as Go code on the reference; defaults of the schema are already set.
+    fn default(&self, _object: &mut Value) {}
+
+    /// Brings a new object into the form in which it may be stored. Status is already dropped where the kind has a
+    /// status subresource (see [`drops_status`](Strategy::drops_status)).
+    fn prepare_create(&self, _object: &mut Value, _cx: &StrategyContext<'_>) {}
+
+    /// What a create can fail with beyond validation, such as an address that is taken.
+    fn reserve(&self, _object: &mut Value, _old: Option<&Value>, _cx: &StrategyContext<'_>) -> Vec<FieldError> {
+        Vec::new()
+    }
+
+    /// Carries over what the request may not change. For the main resource the status is already the stored one; for
+    /// `status` everything but status (and managedFields) is.
+    fn prepare_update(&self, _new: &mut Value, _old: &Value, _subresource: Option<&str>) {}
+
+    /// Rules for a new object. Metadata and schema are checked elsewhere.
+    fn validate(&self, _object: &Value) -> Vec<FieldError> {
+        Vec::new()
+    }
+
+    /// Rules for a changed object.
+    fn validate_update(&self, new: &Value, _old: &Value, _subresource: Option<&str>) -> Vec<FieldError> {
+        self.validate(new)
+    }
+
+    /// Whether a name is allowed; `prefix` says that it is a `generateName`. The texts end up in `Invalid value`
+    /// errors on `metadata.name`.
+    fn validate_name(&self, name: &str, prefix: bool) -> Vec<String> {
+        names::dns_subdomain(name, prefix)
+    }
+
+    /// Whether an update without `resourceVersion` is allowed.
+    fn unconditional_update(&self) -> bool {
+        true
+    }
+
+    /// Whether an update of a name that does not exist creates the object.
+    fn create_on_update(&self) -> bool {
+        false
+    }
+
+    /// Whether `metadata.generation` is kept for this kind.
+    fn tracks_generation(&self) -> bool {
+        false
+    }
+
+    /// Whether an update counts as a new generation: any change outside metadata and (with a status subresource)
+    /// status.
+    fn generation_changes(&self, new: &Value, old: &Value, has_status: bool) -> bool {
+        differs_outside_metadata(new, old, has_status)
+    }
+
+    /// Whether create drops `status`. Only asked for kinds with a status subresource.
+    fn drops_status(&self) -> bool {
+        true
+    }
+
+    /// Whether an update of the `status` subresource may change labels, annotations and other metadata.
+    fn status_keeps_metadata(&self) -> bool {
+        true
+    }
+
+    /// Seconds a deleted object is kept for whoever runs it; `None` means no graceful deletion. `asked` is what the
+    /// request wants.
+    fn grace_period(&self, _object: &Value, _asked: Option<i64>) -> Option<i64> {
+        None
+    }
+
+    /// Whether a delete that removes the object answers with the object and not with a `Status`.
+    fn returns_deleted_object(&self) -> bool {
+        false
+    }
+
+    /// Whether dependents are orphaned when a delete names no propagation policy.
+    fn orphans_by_default(&self) -> bool {
+        false
+    }
+
+    /// Values for field selectors beyond `metadata.name` and `metadata.namespace`, by field label. All labels that
+    /// the kind supports are present.
+    fn selectable(&self, _object: &Value) -> BTreeMap<String, String> {
+        BTreeMap::new()
+    }
+
+    /// Field labels that selectors may name beyond `metadata.name` and `metadata.namespace`.
+    fn selectable_labels(&self) -> &[&'static str] {
+        &[]
+    }
+
+    /// Whether stored and served form are those of a Go type: decoding refuses wrong types with 400. Custom
+    /// resources answer 422 instead.
+    fn typed(&self) -> bool {
+        true
+    }
+
+    /// Brings a stored object to the version of the request. By default versions differ in `apiVersion` only.
+    fn convert(&self, object: &mut Value, api_version: &str, kind: &str) {
+        if let Some(map) = object.as_object_mut() {
+            map.insert("apiVersion".to_owned(), Value::from(api_version));
+            map.insert("kind".to_owned(), Value::from(kind));
+        }
+    }
+
+    /// Called after a write took effect, outside any lock. Writes of its own are allowed and bounded by the kind.
+    fn committed(&self, _change: Change<'_>, _core: &Arc<Core>) {}
+}
+
+/// The generic behaviour, for kinds that need nothing of their own.
+#[derive(Debug, Default)]
+pub(crate) struct Generic;
+
+impl Strategy for Generic {}
+
+/// Whether two objects differ in anything but `metadata`, `apiVersion`, `kind` and, when `ignore_status`, `status`.
+pub(crate) fn differs_outside_metadata(new: &Value, old: &Value, ignore_status: bool) -> bool {
+    let (Some(new), Some(old)) = (new.as_object(), old.as_object()) else {
+        return new != old;
+    };
+    let counts = |key: &str| match key {
+        "metadata" | "apiVersion" | "kind" => false,
+        "status" => !ignore_status,
+        _ => true,
+    };
+    new.iter().any(|(key, value)| counts(key) && old.get(key) != Some(value))
+        || old.keys().any(|key| counts(key) && !new.contains_key(key))
+}
