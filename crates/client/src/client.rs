@@ -1,0 +1,223 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use controller_runtime_ambient::Ambient;
+use controller_runtime_metrics::Registry;
+use controller_runtime_scheme::{Kind, Object, ObjectKey, TypedObject};
+use kube_core::object::HasStatus;
+
+use crate::api::{Api, Deletion, Upsert};
+use crate::error::ClientError;
+use crate::list::List;
+use crate::options::{ClientOptions, FieldValidation, ListOptions, WriteOptions};
+use crate::patch::Patch;
+use crate::retry::retry_on_conflict;
+use crate::transport::Transport;
+
+/// A client of one API server: reads and writes go to the server at once. Cloning is cheap.
+///
+/// Its verbs are for types that state their kind. [`Client::api`] gives the same verbs for any kind.
+#[derive(Clone, Debug)]
+pub struct Client {
+    transport: Arc<Transport>,
+    write: WriteOptions,
+}
+
+impl Client {
+    /// A client that sends through `client`. Switch that one's own retries off
+    /// ([`Config::default_retry`](kube_client::Config::default_retry)): they would hide throttling and run into our
+    /// deadlines.
+    pub fn new(client: kube_client::Client, options: ClientOptions) -> Self {
+        Self::with_host(client, String::new(), options)
+    }
+
+    /// A client for a configuration, with kube-client's own retries off.
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// use controller_runtime_client::{Client, ClientOptions};
+    /// use k8s_openapi::api::core::v1::ConfigMap;
+    ///
+    /// let config = kube_client::Config::infer().await?;
+    /// let client = Client::from_config(config, ClientOptions::new().field_manager("example"))?;
+    /// let config_map: ConfigMap = client.get(("default", "settings")).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn from_config(mut config: kube_client::Config, options: ClientOptions) -> Result<Self, ClientError> {
+        config.default_retry = false;
+        let host = config.cluster_url.authority().map(ToString::to_string).unwrap_or_default();
+        let client = kube_client::Client::try_from(config)
+            .map_err(|source| ClientError::Configuration { source: Box::new(source) })?;
+        Ok(Self::with_host(client, host, options))
+    }
+
+    /// A client that sends through `client`, whose server is called `host` in metrics.
+    pub fn with_host(client: kube_client::Client, host: String, options: ClientOptions) -> Self {
+        let write = WriteOptions {
+            field_manager: options.field_manager.clone(),
+            field_validation: options.field_validation,
+            ..WriteOptions::default()
+        };
+        Self { transport: Arc::new(Transport { client, host, options }), write }
+    }
+
+    /// The client below, for what this one does not do.
+    pub fn kube_client(&self) -> &kube_client::Client {
+        &self.transport.client
+    }
+
+    /// Clock and randomness.
+    pub fn ambient(&self) -> &Ambient {
+        &self.transport.options.ambient
+    }
+
+    /// Where requests are counted.
+    pub fn metrics(&self) -> &Registry {
+        &self.transport.options.metrics
+    }
+
+    /// Each request's deadline.
+    pub fn timeout(&self) -> Duration {
+        self.transport.options.timeout
+    }
+
+    /// The name that writes are attributed to.
+    pub fn field_manager(&self) -> Option<&str> {
+        self.write.field_manager.as_deref()
+    }
+
+    pub(crate) fn transport(&self) -> &Transport {
+        &self.transport
+    }
+
+    /// The same client, whose writes are checked and answered but not stored.
+    #[must_use]
+    pub fn dry_run(mut self) -> Self {
+        self.write.dry_run = true;
+        self
+    }
+
+    /// The same client, whose writes are attributed to `name`.
+    #[must_use]
+    pub fn with_field_manager(mut self, name: impl Into<String>) -> Self {
+        self.write.field_manager = Some(name.into());
+        self
+    }
+
+    /// The same client, whose writes have their fields checked so.
+    #[must_use]
+    pub fn with_field_validation(mut self, validation: FieldValidation) -> Self {
+        self.write.field_validation = Some(validation);
+        self
+    }
+
+    /// The same client, whose apply reports a conflict instead of taking over fields that others own.
+    #[must_use]
+    pub fn keep_conflicts(mut self) -> Self {
+        self.write.keep_conflicts = true;
+        self
+    }
+
+    /// The same client with another deadline for each request.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        let mut transport = (*self.transport).clone();
+        transport.options.timeout = timeout;
+        self.transport = Arc::new(transport);
+        self
+    }
+
+    /// The verbs for any kind: unstructured, metadata only, or typed.
+    pub fn api<K: Object>(&self, kind: Kind<K>) -> Api<K> {
+        Api::new(kind, self.transport.clone(), self.write.clone())
+    }
+
+    fn typed<K: TypedObject>(&self) -> Api<K> {
+        self.api(Kind::typed())
+    }
+
+    /// See [`Api::get`].
+    pub async fn get<K: TypedObject>(&self, key: impl Into<ObjectKey>) -> Result<K, ClientError> {
+        self.typed().get(key).await
+    }
+
+    /// See [`Api::get_opt`].
+    pub async fn get_opt<K: TypedObject>(&self, key: impl Into<ObjectKey>) -> Result<Option<K>, ClientError> {
+        self.typed().get_opt(key).await
+    }
+
+    /// See [`Api::list`].
+    pub async fn list<K: TypedObject>(&self, options: &ListOptions) -> Result<List<K>, ClientError> {
+        self.typed().list(options).await
+    }
+
+    /// See [`Api::create`].
+    pub async fn create<K: TypedObject>(&self, object: &K) -> Result<K, ClientError> {
+        self.typed().create(object).await
+    }
+
+    /// See [`Api::update`].
+    pub async fn update<K: TypedObject>(&self, object: &K) -> Result<K, ClientError> {
+        self.typed().update(object).await
+    }
+
+    /// See [`Api::patch`].
+    pub async fn patch<K: TypedObject>(&self, key: impl Into<ObjectKey>, patch: &Patch) -> Result<K, ClientError> {
+        self.typed().patch(key, patch).await
+    }
+
+    /// See [`Api::apply`].
+    pub async fn apply<K: TypedObject>(&self, object: &K) -> Result<K, ClientError> {
+        self.typed().apply(object).await
+    }
+
+    /// See [`Api::delete`].
+    pub async fn delete<K: TypedObject>(&self, key: impl Into<ObjectKey>) -> Result<Deletion<K>, ClientError> {
+        self.typed().delete(key).await
+    }
+
+    /// See [`Api::create_or_update`].
+    pub async fn create_or_update<K: TypedObject>(
+        &self,
+        start: K,
+        change: impl FnOnce(&mut K) -> Result<(), ClientError>,
+    ) -> Result<(K, Upsert), ClientError> {
+        self.typed().create_or_update(start, change).await
+    }
+
+    /// See [`Api::update_status`].
+    pub async fn update_status<K: TypedObject>(&self, object: &K) -> Result<K, ClientError> {
+        self.typed().update_status(object).await
+    }
+
+    /// See [`Api::patch_status`].
+    pub async fn patch_status<K: TypedObject>(
+        &self,
+        key: impl Into<ObjectKey>,
+        patch: &Patch,
+    ) -> Result<K, ClientError> {
+        self.typed().patch_status(key, patch).await
+    }
+
+    /// See [`Api::apply_status`].
+    pub async fn apply_status<K: TypedObject>(&self, object: &K) -> Result<K, ClientError> {
+        self.typed().apply_status(object).await
+    }
+
+    /// See [`Api::change_status`].
+    pub async fn change_status<K>(&self, object: &K, change: impl FnOnce(&mut K::Status)) -> Result<K, ClientError>
+    where
+        K: TypedObject + HasStatus<Status: Default>,
+    {
+        self.typed().change_status(object, change).await
+    }
+
+    /// Runs `attempt` again while it ends in a conflict, see [`retry_on_conflict`].
+    pub async fn retry_on_conflict<T, F>(&self, attempt: impl FnMut() -> F) -> Result<T, ClientError>
+    where
+        F: Future<Output = Result<T, ClientError>>,
+    {
+        retry_on_conflict(self.ambient(), attempt).await
+    }
+}

@@ -1,0 +1,51 @@
+//! A Kubernetes client for controllers, on top of kube-client's transport.
+//!
+//! Every request has a deadline. Every error names what was being done to which object, says of which
+//! [class](ErrorClass) it is, and keeps the server's `Status`. Throttled requests, and reads that failed, are tried
+//! again a few times; other writes never are.
+//!
+//! ```
+//! use controller_runtime_client::{Client, ClientError, OwnedBy};
+//! use k8s_openapi::api::apps::v1::Deployment;
+//! use k8s_openapi::api::core::v1::ConfigMap;
+//!
+//! async fn configure(client: &Client, web: &Deployment, mut settings: ConfigMap) -> Result<(), ClientError> {
+//!     settings.metadata.namespace = web.metadata.namespace.clone();
+//!     client.apply(&settings.owned_by(web)?).await?;
+//!     match client.get::<ConfigMap>(("shop", "other")).await {
+//!         Err(error) if error.is_not_found() => Ok(()),
+//!         other => other.map(drop),
+//!     }
+//! }
+//! ```
+
+mod api;
+mod apply;
+mod backoff;
+mod client;
+mod error;
+mod finalizer;
+mod list;
+mod mapper;
+mod options;
+mod owner;
+mod patch;
+mod request;
+mod retry;
+mod transport;
+mod watch;
+
+pub use api::{Api, Deletion, Upsert};
+pub use backoff::Backoff;
+pub use client::Client;
+pub use error::{ClientError, ErrorClass, RequestInfo, RequestProblem, Verb, ignore_not_found};
+pub use finalizer::{add_finalizer, has_finalizer, remove_finalizer};
+pub use kube_core::{Expression, Selector, Status};
+pub use list::{List, Page};
+pub use options::{
+    ClientOptions, DeleteOptions, FieldValidation, ListOptions, Propagation, ResourceVersionMatch, WatchOptions,
+};
+pub use owner::{OwnedBy, OwnerError, controller_of, set_controller_reference, set_owner_reference};
+pub use patch::Patch;
+pub use retry::retry_on_conflict;
+pub use watch::{WatchEventType, WatchFrame, WatchStream};
