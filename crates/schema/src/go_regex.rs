@@ -20,7 +20,13 @@ pub(crate) fn compile(pattern: &str) -> Result<Regex, String> {
     RegexBuilder::new(&translated).size_limit(SIZE_LIMIT).build().map_err(|error| {
         let text = error.to_string();
         let last = text.lines().last().unwrap_or_default();
-        format!("{}: `{pattern}`", last.trim_start_matches("error: "))
+        let message = match last.trim_start_matches("error: ") {
+            "unclosed group" => "missing closing )",
+            "unopened group" => "unexpected )",
+            "repetition operator missing expression" => "missing argument to repetition operator",
+            other => other,
+        };
+        format!("{message}: `{pattern}`")
     })
 }
 
@@ -38,10 +44,23 @@ impl Translator<'_> {
                 '[' => self.class()?,
                 '{' => self.brace(at)?,
                 '}' => self.out.push_str("\\}"),
+                '(' => self.group(at)?,
                 c => self.out.push(c),
             }
         }
         Ok(self.out)
+    }
+
+    /// An opening parenthesis. Go names groups in two ways and looks neither ahead nor behind.
+    fn group(&mut self, at: usize) -> Result<(), String> {
+        let text = self.pattern.get(at..).unwrap_or_default();
+        for (around, shown) in [("(?=", "(?="), ("(?!", "(?!"), ("(?<=", "(?<"), ("(?<!", "(?<")] {
+            if text.starts_with(around) {
+                return Err(format!("invalid or unsupported Perl syntax: `{shown}`"));
+            }
+        }
+        self.out.push('(');
+        Ok(())
     }
 
     /// What follows a backslash.

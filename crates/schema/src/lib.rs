@@ -1,16 +1,31 @@
-//! Structural schemas of Kubernetes, on plain JSON values.
+//! What Kubernetes does with the schema of a kind, on plain JSON values.
+//!
+//! [`Schema`] is OpenAPI v3 as Kubernetes uses it. It is read from the `openAPIV3Schema` of a CustomResourceDefinition, or
+//! from the named schemas of built-in kinds ([`Definitions`]), which refer to each other and to themselves.
+//!
+//! An object that comes in is [`prune`]d of what its schema doesn't know, its [`default`]s are filled in, and it is
+//! [`validate`]d, with the messages, field paths and reasons of kube-apiserver. [`check_structural`] says whether a schema
+//! may be installed at all.
 //!
 //! ```
-//! use controller_runtime_schema::Schema;
+//! use controller_runtime_schema::{FieldPath, Schema, default, prune, validate};
 //! use serde_json::json;
 //!
 //! let schema = Schema::from_json(&json!({
 //!     "type": "object",
-//!     "properties": {"replicas": {"type": "integer", "default": 1}},
+//!     "properties": {"replicas": {"type": "integer", "default": 1}, "size": {"type": "string"}},
 //! }))?;
-//! assert!(schema.child("replicas").is_some());
+//! let mut spec = json!({"size": 3, "color": "red"});
+//! assert_eq!(prune(&mut spec, &schema, false), ["color"]);
+//! default(&mut spec, &schema);
+//! assert_eq!(spec, json!({"replicas": 1, "size": 3}));
+//! let errors = validate(&spec, &schema, &FieldPath::new("spec"));
+//! assert_eq!(errors[0].field, "spec.size");
 //! # Ok::<(), controller_runtime_schema::SchemaError>(())
 //! ```
+//!
+//! Absent: rules in CEL (`x-kubernetes-validations`) are kept in the schema, and their form is checked, but nothing
+//! evaluates them.
 
 mod default;
 mod definitions;
@@ -25,6 +40,7 @@ mod parse;
 mod pattern;
 mod prune;
 mod schema;
+mod structural;
 mod validate;
 mod validation;
 
@@ -39,5 +55,6 @@ pub use parse::SchemaError;
 pub use pattern::{Pattern, PatternError};
 pub use prune::prune;
 pub use schema::{AdditionalProperties, GroupVersionKind, ListType, MapType, PatchStrategy, Schema, ValueType};
+pub use structural::check_structural;
 pub use validate::{validate, validate_update};
 pub use validation::Validation;
