@@ -1,10 +1,52 @@
-//! The built-in resources, as generated from the reference control plane.
+//! The built-in kinds: what discovery says of them and what their schemas say, as generated from the reference control
+//! plane. Nothing here knows how they behave; that is `strategy`.
 
-use std::sync::Arc;
+mod absent;
+mod built_in;
+mod definitions;
 
-use crate::resource::Resource;
+use std::sync::LazyLock;
 
-/// All built-in resources, sorted by group, version and plural name.
-pub(crate) fn resources() -> &'static [Arc<Resource>] {
-    &[]
+use controller_runtime_schema::Definitions;
+
+pub(crate) use self::built_in::{BuiltInGroupVersion, BuiltInResource, BuiltInSubresource};
+pub(crate) use self::definitions::{definition_names, definition_text};
+
+use self::built_in::Table;
+
+/// All built-in kinds that this server serves.
+#[derive(Debug)]
+pub(crate) struct Catalogue {
+    /// The Kubernetes version that the kinds are of, as in `v1.37.2`.
+    pub(crate) version: String,
+    /// The group versions in the order of discovery; the core group is first.
+    pub(crate) group_versions: Vec<BuiltInGroupVersion>,
+    /// The schemas, which are read when first asked for.
+    pub(crate) definitions: Definitions,
 }
+
+/// The catalogue, which is read once per process, when first asked for.
+pub(crate) fn catalogue() -> &'static Catalogue {
+    static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(Catalogue::read);
+    &CATALOGUE
+}
+
+impl Catalogue {
+    fn read() -> Self {
+        let mut table = Table::read();
+        absent::remove(&mut table.group_versions);
+        Self {
+            version: table.version,
+            group_versions: table.group_versions,
+            definitions: Definitions::new(definition_text),
+        }
+    }
+
+    /// Every resource with the group version it belongs to.
+    pub(crate) fn resources(&self) -> impl Iterator<Item = (&BuiltInGroupVersion, &BuiltInResource)> {
+        self.group_versions.iter().flat_map(|version| version.resources.iter().map(move |resource| (version, resource)))
+    }
+}
+
+#[cfg(test)]
+mod tests;

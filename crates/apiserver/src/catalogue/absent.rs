@@ -1,0 +1,52 @@
+//! What the reference serves and this server doesn't: leaving it out of discovery makes clients fail with a clear error,
+//! where serving it without its behaviour would make them believe that it works.
+
+use super::built_in::BuiltInGroupVersion;
+
+/// Resources by group, version and plural, each with why it isn't served.
+const RESOURCES: &[(&str, &str, &str, &str)] = &[
+    ("", "v1", "bindings", "nothing schedules pods"),
+    ("", "v1", "componentstatuses", "there are no components"),
+    ("admissionregistration.k8s.io", "v1", "*", "admission webhooks and policies aren't called yet"),
+    ("authentication.k8s.io", "v1", "*", "reviews aren't answered yet"),
+    ("authorization.k8s.io", "v1", "*", "reviews aren't answered yet"),
+    ("autoscaling", "v1", "horizontalpodautoscalers", "built-in kinds are served in one version; v2 is the preferred one"),
+    ("events.k8s.io", "v1", "events", "it is another view of the core group's events"),
+];
+
+/// Subresources by group, plural and name, each with why it isn't served.
+const SUBRESOURCES: &[(&str, &str, &str, &str)] = &[
+    ("", "nodes", "proxy", "no node runs"),
+    ("", "pods", "attach", "no pod runs"),
+    ("", "pods", "binding", "nothing schedules pods"),
+    ("", "pods", "ephemeralcontainers", "no pod runs"),
+    ("", "pods", "eviction", "disruption budgets aren't counted"),
+    ("", "pods", "exec", "no pod runs"),
+    ("", "pods", "log", "no pod runs"),
+    ("", "pods", "portforward", "no pod runs"),
+    ("", "pods", "proxy", "no pod runs"),
+    ("", "pods", "resize", "no pod runs"),
+    ("", "serviceaccounts", "token", "no tokens are issued"),
+    ("", "services", "proxy", "no service has endpoints"),
+    ("certificates.k8s.io", "certificatesigningrequests", "approval", "nothing signs certificates"),
+];
+
+/// Removes what isn't served, and group versions that have nothing left.
+pub(super) fn remove(group_versions: &mut Vec<BuiltInGroupVersion>) {
+    for served in &mut *group_versions {
+        let BuiltInGroupVersion { group, version, resources, .. } = served;
+        resources.retain_mut(|resource| {
+            resource.subresources.retain(|subresource| {
+                !SUBRESOURCES.iter().any(|(absent_group, plural, name, _)| {
+                    group == absent_group && resource.plural == *plural && subresource.name == *name
+                })
+            });
+            !RESOURCES.iter().any(|(absent_group, absent_version, plural, _)| {
+                group == absent_group
+                    && version == absent_version
+                    && (*plural == "*" || resource.plural == *plural)
+            })
+        });
+    }
+    group_versions.retain(|served| !served.resources.is_empty());
+}
