@@ -23,9 +23,9 @@ pub(super) fn generate(documents: &Documents) -> Result<String> {
         }
         let GroupVersion { group, version, preferred, .. } = group_version;
         write!(text, "{{\"group\":{},\"version\":{},", json!(group), json!(version))?;
-        write!(text, "\"preferred\":{preferred},\"resources\":[\n")?;
-        let resources = served(group_version, &names)
-            .with_context(|| format!("reading the resources of {group}/{version}"))?;
+        writeln!(text, "\"preferred\":{preferred},\"resources\":[")?;
+        let resources =
+            served(group_version, &names).with_context(|| format!("reading the resources of {group}/{version}"))?;
         let lines: Vec<String> = resources.iter().map(Value::to_string).collect();
         text.push_str(&lines.join(",\n"));
         text.push_str("]}");

@@ -10,7 +10,12 @@ const RESOURCES: &[(&str, &str, &str, &str)] = &[
     ("admissionregistration.k8s.io", "v1", "*", "admission webhooks and policies aren't called yet"),
     ("authentication.k8s.io", "v1", "*", "reviews aren't answered yet"),
     ("authorization.k8s.io", "v1", "*", "reviews aren't answered yet"),
-    ("autoscaling", "v1", "horizontalpodautoscalers", "built-in kinds are served in one version; v2 is the preferred one"),
+    (
+        "autoscaling",
+        "v1",
+        "horizontalpodautoscalers",
+        "built-in kinds are served in one version; v2 is the preferred one",
+    ),
     ("events.k8s.io", "v1", "events", "it is another view of the core group's events"),
 ];
 
@@ -42,9 +47,7 @@ pub(super) fn remove(group_versions: &mut Vec<BuiltInGroupVersion>) {
                 })
             });
             !RESOURCES.iter().any(|(absent_group, absent_version, plural, _)| {
-                group == absent_group
-                    && version == absent_version
-                    && (*plural == "*" || resource.plural == *plural)
+                group == absent_group && version == absent_version && (*plural == "*" || resource.plural == *plural)
             })
         });
     }

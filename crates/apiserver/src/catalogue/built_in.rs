@@ -11,7 +11,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    #[expect(clippy::expect_used, reason = "the text is part of the program, and a test reads it")]
+    // The text is part of the program, and tests read it.
     pub(super) fn read() -> Self {
         serde_json::from_str(TABLE).expect("the generated table of resources has the form that codegen gives it")
     }

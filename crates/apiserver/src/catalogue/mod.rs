@@ -4,13 +4,17 @@
 mod absent;
 mod built_in;
 mod definitions;
+mod pointers;
+mod resources;
 
 use std::sync::LazyLock;
 
 use controller_runtime_schema::Definitions;
 
-pub(crate) use self::built_in::{BuiltInGroupVersion, BuiltInResource, BuiltInSubresource};
-pub(crate) use self::definitions::{definition_names, definition_text};
+pub(crate) use self::built_in::{BuiltInGroupVersion, BuiltInResource};
+pub(crate) use self::definitions::definition_text;
+pub(crate) use self::pointers::keeps_zero;
+pub(crate) use self::resources::resources;
 
 use self::built_in::Table;
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::catalogue::definitions::definition_names;
 
 #[test]
 fn every_definition_reads() {
@@ -29,14 +30,21 @@ fn every_resource_has_a_schema_of_its_kind() {
 
 #[test]
 fn what_is_absent_is_not_listed() {
-    let listed: Vec<_> = catalogue()
-        .resources()
-        .map(|(version, resource)| format!("{}/{}", version.group, resource.plural))
-        .collect();
+    let listed: Vec<_> =
+        catalogue().resources().map(|(version, resource)| format!("{}/{}", version.group, resource.plural)).collect();
     for absent in ["/bindings", "authorization.k8s.io/subjectaccessreviews"] {
         assert!(!listed.iter().any(|found| found == absent), "{absent} is listed");
     }
     for present in ["/pods", "apps/statefulsets", "apiextensions.k8s.io/customresourcedefinitions"] {
         assert!(listed.iter().any(|found| found == present), "{present} is missing");
     }
+}
+
+#[test]
+fn resources_are_sorted_as_the_registry_searches_them() {
+    let keys: Vec<_> =
+        resources().iter().map(|resource| (&resource.group, &resource.version, &resource.plural)).collect();
+    assert!(keys.is_sorted(), "{keys:?}");
+    let deployments = resources().iter().find(|resource| resource.plural == "deployments");
+    assert!(deployments.is_some_and(|resource| resource.scale.is_some() && resource.has_status()));
 }
