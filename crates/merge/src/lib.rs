@@ -1,4 +1,4 @@
-//! How Kubernetes combines JSON objects: merge patch, and server-side apply with field
+//! How Kubernetes combines JSON objects: merge patch, strategic merge patch, and server-side apply with field
 //! ownership. No HTTP and no Kubernetes client.
 //!
 //! ```
@@ -36,6 +36,7 @@ mod apply;
 mod field;
 mod json_merge;
 mod managed;
+mod strategic;
 mod typed;
 
 pub use apply::{Apply, ApplyError, Conflict, Conflicts, Update, apply, track_update};
@@ -45,4 +46,5 @@ pub use managed::{
     ManagedField, ManagedFieldsError, Operation, ScaleFields, keep_times_of_unchanged, scale_fields_of,
     with_scale_fields,
 };
+pub use strategic::{StrategicError, strategic_merge};
 pub use typed::{TypeError, TypeErrors, empty_object};

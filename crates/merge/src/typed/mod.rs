@@ -18,6 +18,7 @@ pub use error::{TypeError, TypeErrors};
 pub(crate) use check::{Duplicates, check};
 pub(crate) use compare::{Comparison, compare};
 pub(crate) use field_set::{field_set, with_named_parents};
+pub(crate) use go_syntax::{GoPlain, go_type};
 pub(crate) use merge::merge;
 pub(crate) use reconcile::reconcile;
 pub(crate) use remove::remove;
