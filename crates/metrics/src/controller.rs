@@ -94,6 +94,19 @@ pub struct ControllerMetrics {
     active: Gauge,
 }
 
+/// A reconcile that is running. Whatever ends it, an abort included, dropping this ends its count.
+#[derive(Debug)]
+#[must_use = "dropping it means that the reconcile has ended"]
+pub struct ActiveReconcile {
+    active: Gauge,
+}
+
+impl Drop for ActiveReconcile {
+    fn drop(&mut self) {
+        self.active.dec();
+    }
+}
+
 impl ControllerFamilies {
     pub(crate) fn new(registry: &Registry) -> Self {
         let families = Self {
@@ -158,14 +171,14 @@ impl ControllerFamilies {
 }
 
 impl ControllerMetrics {
-    /// A worker starts a reconcile.
-    pub fn started(&self) {
+    /// A worker starts a reconcile; it counts as active until the guard is dropped.
+    pub fn started(&self) -> ActiveReconcile {
         self.active.inc();
+        ActiveReconcile { active: self.active.clone() }
     }
 
-    /// A worker has ended a reconcile that took `time`.
+    /// A reconcile has ended that took `time`.
     pub fn ended(&self, outcome: Outcome, time: Duration) {
-        self.active.dec();
         self.time.observe(time.as_secs_f64());
         match outcome {
             Outcome::Success => self.success.inc(),
@@ -205,8 +218,8 @@ mod tests {
     fn every_series_is_there_from_the_start() {
         let registry = Registry::new();
         let metrics = registry.controller("database", 3);
-        metrics.started();
-        metrics.started();
+        let _active = metrics.started();
+        drop(metrics.started());
         metrics.ended(Outcome::Error, Duration::from_millis(7));
         metrics.terminal_error();
         let text = registry.encode(Format::PrometheusText).expect("it encodes");

@@ -25,7 +25,7 @@ mod registry;
 mod rest_client;
 mod workqueue;
 
-pub use controller::{ControllerMetrics, Outcome};
+pub use controller::{ActiveReconcile, ControllerMetrics, Outcome};
 pub use format::Format;
 /// The library that user metrics come from: its counters, gauges and histograms can be registered here.
 pub use prometheus_client;

@@ -44,5 +44,5 @@ mod waiters;
 pub use item::Item;
 pub use limiter::ItemBackoff;
 pub use observer::Observer;
-pub use queue::{Add, Queue, QueueBuilder};
+pub use queue::{Add, Get, Queue, QueueBuilder, WeakQueue};
 pub use state::Snapshot;

@@ -3,7 +3,7 @@ use std::future::Future;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -47,6 +47,11 @@ pub(crate) struct Shared<K> {
     idle: Notify,
 }
 
+/// A queue that may be gone: it keeps neither the queue nor its timer alive.
+pub struct WeakQueue<K> {
+    shared: Weak<Shared<K>>,
+}
+
 /// How a queue is made; see [`Queue::builder`].
 #[derive(Clone, Debug)]
 pub struct QueueBuilder<K> {
@@ -79,6 +84,13 @@ impl Add {
     /// After the key's back-off, and count a failure of it.
     pub fn with_backoff() -> Self {
         Self { backoff: true, ..Self::default() }
+    }
+
+    /// Not before `delay`, even where the back-off is shorter.
+    #[must_use]
+    pub fn at_least_after(mut self, delay: Duration) -> Self {
+        self.after = self.after.max(delay);
+        self
     }
 
     /// Higher goes first; the default is 0. While a key is queued its priority only rises.
@@ -218,6 +230,11 @@ impl<K: Eq + Hash + Send + Sync + 'static> Queue<K> {
         self.shared.update(State::snapshot)
     }
 
+    /// The queue, for those who look at it as long as it is there.
+    pub fn downgrade(&self) -> WeakQueue<K> {
+        WeakQueue { shared: Arc::downgrade(&self.shared) }
+    }
+
     /// Closes the queue: keys that are ready or waiting are dropped, [`Queue::get`] gives `None`, adds do nothing.
     pub fn shutdown(&self) {
         self.shared.enter(Phase::Closed);
@@ -236,6 +253,25 @@ impl<K: Eq + Hash + Send + Sync + 'static> Queue<K> {
             }
             idle.await;
         }
+    }
+}
+
+impl<K: Eq> WeakQueue<K> {
+    /// What is in the queue; `None` when it is gone.
+    pub fn snapshot(&self) -> Option<Snapshot> {
+        self.shared.upgrade().map(|shared| shared.update(State::snapshot))
+    }
+}
+
+impl<K> Clone for WeakQueue<K> {
+    fn clone(&self) -> Self {
+        Self { shared: self.shared.clone() }
+    }
+}
+
+impl<K> fmt::Debug for WeakQueue<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WeakQueue").finish_non_exhaustive()
     }
 }
 
@@ -291,7 +327,8 @@ impl<K: Eq> Shared<K> {
         if state.phase != Phase::Open {
             return;
         }
-        let delay = if how.backoff { self.backoff.delay(state.fail(slot)) } else { how.after };
+        let backoff = if how.backoff { self.backoff.delay(state.fail(slot)) } else { Duration::ZERO };
+        let delay = how.after.max(backoff);
         let at = now.saturating_add(Moment::try_from(delay.as_nanos()).unwrap_or(Moment::MAX));
         state.trigger(slot, now, at, how.priority, effects);
         effects.put_off |= delay > Duration::ZERO;

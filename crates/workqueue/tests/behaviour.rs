@@ -270,6 +270,18 @@ async fn back_off_doubles_and_forget_resets_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_longer_delay_may_be_asked_for_than_the_back_off() {
+    let queue = queue();
+    let start = Instant::now();
+    queue.add_with("a", Add::with_backoff().at_least_after(ms(100)));
+    queue.get().await.expect("it is open").forget();
+    assert_eq!(start.elapsed(), ms(100));
+    queue.add_with("a", Add::with_backoff().at_least_after(ms(1)));
+    queue.get().await.expect("it is open").done();
+    assert_eq!(start.elapsed(), ms(105));
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_earliest_of_several_delays_wins_and_forget_cancels_none() {
     let log = Arc::new(Log::default());
     let queue: Keys = Queue::builder(&Ambient::seeded(0)).observer(log.clone()).build();
@@ -397,4 +409,15 @@ async fn an_empty_queue_remembers_nothing_but_failures() {
     assert_eq!(queue.num_requeues(&7), 0);
     queue.add(7);
     assert_eq!(queue.try_get().map(|item| *item), Some(7));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_weak_queue_ends_with_the_queue() {
+    let queue = queue();
+    queue.add("a");
+    let weak = queue.downgrade();
+    assert_eq!(weak.snapshot(), Some(queue.snapshot()));
+    drop(queue);
+    tokio::task::yield_now().await;
+    assert_eq!(weak.snapshot(), None);
 }
