@@ -3,6 +3,7 @@
 use controller_runtime_ambient::Ambient;
 
 use crate::registry::Registry;
+use crate::strategy::ServiceAddresses;
 
 /// The state of one server, shared by its doors, verbs and controllers.
 #[derive(Debug)]
@@ -11,4 +12,6 @@ pub(crate) struct Core {
     pub(crate) ambient: Ambient,
     /// What is served.
     pub(crate) registry: Registry,
+    /// The cluster IPs and node ports of services.
+    pub(crate) service_addresses: ServiceAddresses,
 }

@@ -3,7 +3,7 @@ use std::sync::{Arc, LazyLock};
 use super::built_in::{BuiltInGroupVersion, BuiltInResource};
 use super::catalogue;
 use crate::resource::{Resource, ScalePaths, SchemaSource, Subresource};
-use crate::strategy::Generic;
+use crate::strategy::strategy_for;
 
 /// All built-in resources, sorted by group, version and plural name. They are made once per process, when first asked for.
 pub(crate) fn resources() -> &'static [Arc<Resource>] {
@@ -20,7 +20,7 @@ fn key(resource: &Resource) -> (&str, &str, &str) {
     (&resource.group, &resource.version, &resource.plural)
 }
 
-fn served(version: &BuiltInGroupVersion, resource: &BuiltInResource) -> Resource {
+fn served(version: &'static BuiltInGroupVersion, resource: &'static BuiltInResource) -> Resource {
     let subresources = resource.subresources.iter().map(|subresource| {
         let served = Subresource {
             group: subresource.kind_group.clone(),
@@ -45,7 +45,7 @@ fn served(version: &BuiltInGroupVersion, resource: &BuiltInResource) -> Resource
         scale: subresources.contains_key("scale").then(scale_paths),
         subresources,
         schema: SchemaSource::Named(catalogue().definitions.clone(), resource.schema.clone().unwrap_or_default()),
-        strategy: Arc::new(Generic),
+        strategy: strategy_for(&version.group, &resource.kind, resource.schema.as_deref().unwrap_or_default()),
         columns: Vec::new(),
         selectable_fields: Vec::new(),
         storage: None,

@@ -3,6 +3,41 @@
 //! A verb asks the resource's [`Strategy`]; what a kind does not say is the generic behaviour in the trait's default
 //! bodies.
 
+mod autoscaling;
+mod built_in;
+mod config_map;
+mod container_rules;
+mod cron_job;
+mod daemon_set;
+mod defaulting;
+mod deployment;
+mod disruption_budget;
+mod event;
+mod fields;
+mod go_form;
+mod ingress;
+mod job;
+mod lease;
+mod limit_range;
+mod namespace;
+mod network_policy;
+mod persistent_volume;
+mod plain;
+mod pod;
+mod pod_template;
+mod pod_template_rules;
+mod quantity;
+mod rbac;
+mod replica_set;
+mod replication_controller;
+mod rules;
+mod secret;
+mod service;
+mod service_addresses;
+mod stateful_set;
+mod storage;
+mod workload;
+
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -10,6 +45,8 @@ use std::sync::Arc;
 use controller_runtime_schema::FieldError;
 use serde_json::Value;
 
+pub(crate) use self::built_in::strategy_for;
+pub(crate) use self::service_addresses::ServiceAddresses;
 use crate::core::Core;
 use crate::metadata::names;
 
@@ -38,12 +75,25 @@ pub(crate) struct Change<'a> {
 /// `default`, metadata is carried over from the stored object,
 /// [`prepare_update`](Strategy::prepare_update), generation, [`validate_update`](Strategy::validate_update).
 pub(crate) trait Strategy: Debug + Send + Sync {
+    /// The name of the schema, for kinds that are Go types on the reference; `None` for custom resources.
+    fn definition(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Brings the object into the form in which Go's types would write it: empty optional fields gone. Called after
     /// pruning, before defaults.
-    fn normalize(&self, _object: &mut Value) {}
+    fn normalize(&self, object: &mut Value) {
+        if let Some(definition) = self.definition() {
+            go_form::normalize(object, definition);
+        }
+    }
 
     /// Fills in what exists only as Go code on the reference; defaults of the schema are already set.
-    fn default(&self, _object: &mut Value) {}
+    fn default(&self, object: &mut Value) {
+        if let Some(definition) = self.definition() {
+            defaulting::set_defaults(object, definition);
+        }
+    }
 
     /// Brings a new object into the form in which it may be stored. Status is already dropped where the kind has a
     /// status subresource (see [`drops_status`](Strategy::drops_status)).
@@ -168,4 +218,14 @@ pub(crate) fn differs_outside_metadata(new: &Value, old: &Value, ignore_status: 
     };
     new.iter().any(|(key, value)| counts(key) && old.get(key) != Some(value))
         || old.keys().any(|key| counts(key) && !new.contains_key(key))
+}
+
+/// The texts at field labels that are paths into the object; empty where there is none.
+fn selectable_texts(labels: &[&'static str], object: &Value) -> BTreeMap<String, String> {
+    let value = |label: &str| match fields::at(object, label) {
+        Value::String(text) => text.clone(),
+        Value::Null | Value::Array(_) | Value::Object(_) => String::new(),
+        value => value.to_string(),
+    };
+    labels.iter().map(|label| ((*label).to_owned(), value(label))).collect()
 }

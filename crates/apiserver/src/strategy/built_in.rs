@@ -1,0 +1,99 @@
+//! Which strategy each built-in kind has.
+
+use std::sync::Arc;
+
+use super::Strategy;
+use super::config_map::ConfigMap;
+use super::cron_job::CronJob;
+use super::daemon_set::DaemonSet;
+use super::deployment::Deployment;
+use super::disruption_budget::PodDisruptionBudget;
+use super::event::Event;
+use super::ingress::Ingress;
+use super::job::Job;
+use super::lease::Lease;
+use super::namespace::Namespace;
+use super::persistent_volume::{PersistentVolume, PersistentVolumeClaim};
+use super::plain::{Generation, Plain};
+use super::pod::Pod;
+use super::rbac::{Role, RoleBinding};
+use super::replica_set::ReplicaSet;
+use super::replication_controller::ReplicationController;
+use super::secret::Secret;
+use super::service::Service;
+use super::stateful_set::StatefulSet;
+
+/// The strategy of a built-in kind, whose schema has the name `definition`.
+pub(crate) fn strategy_for(group: &str, kind: &str, definition: &'static str) -> Arc<dyn Strategy> {
+    match (group, kind) {
+        ("", "ConfigMap") => Arc::new(ConfigMap),
+        ("", "Event") => Arc::new(Event::Core),
+        ("", "Namespace") => Arc::new(Namespace),
+        ("", "PersistentVolume") => Arc::new(PersistentVolume),
+        ("", "PersistentVolumeClaim") => Arc::new(PersistentVolumeClaim),
+        ("", "Pod") => Arc::new(Pod),
+        ("", "ReplicationController") => Arc::new(ReplicationController),
+        ("", "Secret") => Arc::new(Secret),
+        ("", "Service") => Arc::new(Service),
+        ("apps", "DaemonSet") => Arc::new(DaemonSet),
+        ("apps", "Deployment") => Arc::new(Deployment),
+        ("apps", "ReplicaSet") => Arc::new(ReplicaSet),
+        ("apps", "StatefulSet") => Arc::new(StatefulSet),
+        ("batch", "CronJob") => Arc::new(CronJob),
+        ("batch", "Job") => Arc::new(Job),
+        ("coordination.k8s.io", "Lease") => Arc::new(Lease),
+        ("events.k8s.io", "Event") => Arc::new(Event::Events),
+        ("networking.k8s.io", "Ingress") => Arc::new(Ingress),
+        ("policy", "PodDisruptionBudget") => Arc::new(PodDisruptionBudget),
+        ("rbac.authorization.k8s.io", "ClusterRole") => Arc::new(Role::Cluster),
+        ("rbac.authorization.k8s.io", "ClusterRoleBinding") => Arc::new(RoleBinding::Cluster),
+        ("rbac.authorization.k8s.io", "Role") => Arc::new(Role::Namespaced),
+        ("rbac.authorization.k8s.io", "RoleBinding") => Arc::new(RoleBinding::Namespaced),
+        _ => Arc::new(plain(group, kind, definition)),
+    }
+}
+
+/// The facts about kinds that need no code of their own.
+fn plain(group: &str, kind: &str, definition: &'static str) -> Plain {
+    let mut plain = Plain::new(definition);
+    plain.generation = match (group, kind) {
+        ("scheduling.k8s.io", "PriorityClass") => Generation::Fixed,
+        (
+            "admissionregistration.k8s.io"
+            | "apiextensions.k8s.io"
+            | "autoscaling"
+            | "discovery.k8s.io"
+            | "flowcontrol.apiserver.k8s.io",
+            _,
+        )
+        | ("networking.k8s.io", "IngressClass" | "NetworkPolicy")
+        | ("resource.k8s.io", "ResourceSlice" | "DeviceClass" | "DeviceTaintRule") => Generation::Counts,
+        _ => Generation::None,
+    };
+    plain.unconditional = !matches!(
+        (group, kind),
+        ("admissionregistration.k8s.io" | "apiextensions.k8s.io" | "storagemigration.k8s.io", _)
+            | ("node.k8s.io", "RuntimeClass")
+            | ("certificates.k8s.io", "ClusterTrustBundle" | "PodCertificateRequest")
+            | ("storage.k8s.io", "CSIDriver" | "CSIStorageCapacity" | "VolumeAttachment" | "CSINode")
+    );
+    plain.create_on_update =
+        matches!((group, kind), ("", "LimitRange" | "Endpoints") | ("node.k8s.io", "RuntimeClass"));
+    plain.returns_deleted = matches!(
+        (group, kind),
+        ("", "ResourceQuota" | "ServiceAccount")
+            | (
+                "storage.k8s.io",
+                "CSIDriver" | "StorageClass" | "VolumeAttachment" | "CSINode" | "VolumeAttributesClass"
+            )
+            | ("resource.k8s.io", _)
+    );
+    plain.labels = match (group, kind) {
+        ("", "Node") => &["spec.unschedulable"],
+        ("certificates.k8s.io", "CertificateSigningRequest" | "ClusterTrustBundle") => &["spec.signerName"],
+        ("certificates.k8s.io", "PodCertificateRequest") => &["spec.signerName", "spec.podName", "spec.nodeName"],
+        ("resource.k8s.io", "ResourceSlice") => &["spec.nodeName", "spec.driver"],
+        _ => &[],
+    };
+    plain
+}

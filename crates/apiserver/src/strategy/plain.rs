@@ -1,0 +1,83 @@
+//! Kinds that differ from the generic behaviour in little.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{Strategy, differs_outside_metadata};
+
+/// A kind of which a few facts are enough.
+#[derive(Debug)]
+pub(super) struct Plain {
+    /// The name of the schema.
+    pub(super) definition: &'static str,
+    /// How `metadata.generation` is kept.
+    pub(super) generation: Generation,
+    /// Whether an update without `resourceVersion` is allowed.
+    pub(super) unconditional: bool,
+    /// Whether an update of a name that does not exist creates the object.
+    pub(super) create_on_update: bool,
+    /// Whether a delete answers with the object.
+    pub(super) returns_deleted: bool,
+    /// Field labels beyond name and namespace.
+    pub(super) labels: &'static [&'static str],
+}
+
+/// How `metadata.generation` is kept.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Generation {
+    /// The kind has none.
+    None,
+    /// It counts changes.
+    Counts,
+    /// It is 1 for ever.
+    Fixed,
+}
+
+impl Plain {
+    /// A kind without anything special.
+    pub(super) const fn new(definition: &'static str) -> Self {
+        Self {
+            definition,
+            generation: Generation::None,
+            unconditional: true,
+            create_on_update: false,
+            returns_deleted: false,
+            labels: &[],
+        }
+    }
+}
+
+impl Strategy for Plain {
+    fn definition(&self) -> Option<&'static str> {
+        Some(self.definition)
+    }
+
+    fn tracks_generation(&self) -> bool {
+        self.generation != Generation::None
+    }
+
+    fn generation_changes(&self, new: &Value, old: &Value, has_status: bool) -> bool {
+        self.generation == Generation::Counts && differs_outside_metadata(new, old, has_status)
+    }
+
+    fn unconditional_update(&self) -> bool {
+        self.unconditional
+    }
+
+    fn create_on_update(&self) -> bool {
+        self.create_on_update
+    }
+
+    fn returns_deleted_object(&self) -> bool {
+        self.returns_deleted
+    }
+
+    fn selectable_labels(&self) -> &[&'static str] {
+        self.labels
+    }
+
+    fn selectable(&self, object: &Value) -> BTreeMap<String, String> {
+        super::selectable_texts(self.labels, object)
+    }
+}

@@ -1,0 +1,56 @@
+//! What Deployments, StatefulSets, DaemonSets and ReplicaSets have in common: a selector and a pod template.
+
+use controller_runtime_schema::{FieldError, FieldPath};
+use serde_json::Value;
+
+use super::fields::{at, is_given};
+use super::pod_template_rules;
+use super::rules::{Errors, label_selector, one_of, selects, selects_everything};
+
+/// How the rules name the kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Workload {
+    /// The kind in "empty selector is invalid for …".
+    pub(super) selector_of: &'static str,
+    /// The kind in "activeDeadlineSeconds in … is not Supported".
+    pub(super) template_of: &'static str,
+    /// Whether a selector that isn't there is an error of its own.
+    pub(super) needs_selector: bool,
+}
+
+impl Workload {
+    /// Rules for the selector.
+    pub(super) fn selector(self, spec: &Value, errors: &mut Errors) {
+        let path = FieldPath::new("spec.selector");
+        let selector = at(spec, "selector");
+        if selector.is_null() {
+            if self.needs_selector {
+                errors.push(FieldError::required(&path, ""));
+            }
+            return;
+        }
+        label_selector(selector, &path, errors);
+        if selects_everything(selector) {
+            let detail = format!("empty selector is invalid for {}", self.selector_of);
+            errors.push(FieldError::invalid(&path, selector.clone(), detail));
+        }
+    }
+
+    /// Rules for the template and how the selector selects it.
+    pub(super) fn template(self, spec: &Value, errors: &mut Errors) {
+        let path = FieldPath::new("spec.template");
+        let template = at(spec, "template");
+        let selector = at(spec, "selector");
+        let labels = at(template, "metadata.labels");
+        if !selects(selector, labels) {
+            let detail = "`selector` does not match template `labels`";
+            errors.push(FieldError::invalid(&path.child("metadata.labels"), labels.clone(), detail));
+        }
+        pod_template_rules::template(template, &path, errors);
+        one_of(at(template, "spec.restartPolicy"), &path.child("spec.restartPolicy"), &["Always"], errors);
+        if is_given(template, "spec.activeDeadlineSeconds") {
+            let detail = format!("activeDeadlineSeconds in {} is not Supported", self.template_of);
+            errors.push(FieldError::forbidden(&path.child("spec.activeDeadlineSeconds"), detail));
+        }
+    }
+}
