@@ -15,3 +15,10 @@ pub(crate) struct Core {
     /// The cluster IPs and node ports of services.
     pub(crate) service_addresses: ServiceAddresses,
 }
+
+impl Core {
+    /// The state of a new server.
+    pub(crate) fn new(ambient: Ambient) -> Self {
+        Self { ambient, registry: Registry::new(), service_addresses: ServiceAddresses::default() }
+    }
+}

@@ -1,9 +1,34 @@
 //! A Kubernetes API server inside the process.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")] async fn main() {
+//! use controller_runtime_apiserver::ApiServer;
+//! use http::Request;
+//! use http_body_util::Empty;
+//! use tower::ServiceExt;
+//!
+//! let server = ApiServer::builder().build();
+//! let request = Request::get("/readyz").body(Empty::<bytes::Bytes>::new()).unwrap();
+//! let response = server.service().oneshot(request).await.unwrap();
+//! assert_eq!(response.status(), 200);
+//! server.shutdown().await;
+//! # }
+//! ```
 
+mod access;
+mod body;
 mod catalogue;
 mod core;
 mod metadata;
+mod pipeline;
 mod registry;
 mod resource;
+mod server;
 mod status;
 mod strategy;
+
+pub use access::Identity;
+pub use body::Body;
+pub use server::{
+    ApiServer, ApiServerBuilder, InProcess, InProcessFuture, ListenError, ListenOptions, Listener, RequestRecord, Tls,
+};

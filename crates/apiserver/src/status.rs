@@ -223,6 +223,14 @@ impl ApiError {
         error
     }
 
+    /// 504: the request took too long.
+    pub(crate) fn timed_out() -> Self {
+        let message = "Timeout: request did not complete within the allotted timeout";
+        let mut error = Self::new(StatusCode::GATEWAY_TIMEOUT, "Timeout", message);
+        error.0.details = Some(Details::default());
+        error
+    }
+
     /// 429: try again later.
     pub(crate) fn too_many_requests(message: impl Into<String>, retry_after_seconds: u64) -> Self {
         let mut error = Self::new(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests", message);

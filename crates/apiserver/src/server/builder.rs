@@ -1,0 +1,68 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use controller_runtime_ambient::{Ambient, CancellationToken, TaskGroup};
+
+use super::api_server::ApiServer;
+use super::door::Door;
+use super::request_log::RequestLog;
+use crate::access::Identity;
+use crate::core::Core;
+use crate::pipeline::authenticate::{Authenticator, random_token};
+
+/// What an [`ApiServer`] is made of; [`ApiServer::builder`] starts one.
+#[derive(Clone, Debug)]
+#[must_use = "a builder does nothing until it is built"]
+pub struct ApiServerBuilder {
+    ambient: Option<Ambient>,
+    admin_token: Option<String>,
+    users: BTreeMap<String, Identity>,
+    request_log: usize,
+}
+
+impl ApiServerBuilder {
+    pub(super) fn new() -> Self {
+        Self { ambient: None, admin_token: None, users: BTreeMap::new(), request_log: 10_000 }
+    }
+
+    /// Clock, randomness, ids and task spawning. Default: the machine's.
+    pub fn ambient(mut self, ambient: Ambient) -> Self {
+        self.ambient = Some(ambient);
+        self
+    }
+
+    /// The token of the admin, who may do everything. Default: a random one; see [`ApiServer::token`].
+    pub fn token(mut self, token: impl Into<String>) -> Self {
+        self.admin_token = Some(token.into());
+        self
+    }
+
+    /// One more token and the user it stands for. Every user with a token may do everything; `system:authenticated` is
+    /// added to the groups. Default: none.
+    pub fn user(mut self, token: impl Into<String>, user: Identity) -> Self {
+        self.users.insert(token.into(), user);
+        self
+    }
+
+    /// How many requests the server remembers for [`ApiServer::request_log`]; beyond it, or beyond 64 MiB of bodies,
+    /// the oldest are forgotten. Default: 10 000.
+    pub fn request_log(mut self, requests: usize) -> Self {
+        self.request_log = requests;
+        self
+    }
+
+    /// Makes the server. It is ready at once: no input or output happens here.
+    pub fn build(self) -> ApiServer {
+        let ambient = self.ambient.unwrap_or_default();
+        let admin_token = self.admin_token.unwrap_or_else(|| random_token(&ambient));
+        let stop = CancellationToken::new();
+        let tasks = TaskGroup::new(&ambient, &stop);
+        let door = Arc::new(Door {
+            core: Arc::new(Core::new(ambient)),
+            authenticator: Authenticator::new(admin_token, self.users),
+            log: RequestLog::new(self.request_log),
+            stop,
+        });
+        ApiServer::new(door, tasks)
+    }
+}
