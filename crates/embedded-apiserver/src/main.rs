@@ -1,0 +1,49 @@
+//! A Kubernetes API server as one program. Its README says how to use it.
+
+mod arguments;
+mod kubeconfig;
+mod signals;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::Parser;
+use controller_runtime_apiserver::{ApiServer, ListenOptions, Tls};
+use tracing_subscriber::EnvFilter;
+
+use crate::arguments::Arguments;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    match serve(Arguments::parse()).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn serve(arguments: Arguments) -> Result<()> {
+    // From here on a signal ends the program in order, also while it starts.
+    let stopped = signals::stopped().context("cannot listen to signals")?;
+    let server = ApiServer::builder().build();
+    let tls = if arguments.tls { Tls::SelfSigned } else { Tls::Off };
+    let listener = server
+        .listen(ListenOptions { addr: arguments.listen, tls })
+        .await
+        .with_context(|| format!("cannot listen on {}", arguments.listen))?;
+    if let Some(file) = &arguments.kubeconfig_out {
+        kubeconfig::write(file, &server.kubeconfig(&listener))
+            .with_context(|| format!("cannot write the kubeconfig to {}", file.display()))?;
+        eprintln!("kubeconfig: {}", file.display());
+    }
+    // Whoever started it may have closed its end of the pipe; that is no reason to stop serving.
+    let _ = writeln!(std::io::stdout(), "{}", listener.url());
+    stopped.await;
+    server.shutdown().await;
+    Ok(())
+}
