@@ -7,6 +7,7 @@ use std::fmt;
 
 use controller_runtime_ambient::Ambient;
 use controller_runtime_apiserver::ApiServer;
+use controller_runtime_client::{Client, ClientOptions};
 use controller_runtime_scheme::{Kind, Object, ObjectKey, TypedObject, Unstructured};
 use kube_client::Api;
 use kube_client::api::{DeleteParams, PostParams};
@@ -22,11 +23,15 @@ use crate::assert::Eventually;
 use crate::crds::{Crds, definition_kind};
 use crate::error::Error;
 
+/// Whose writes a test's client makes.
+const FIELD_MANAGER: &str = "test";
+
 /// An API server to test against, and a client of it that may do everything.
 ///
 /// [`stop`](Self::stop) it at the end of a test. Dropping it ends what runs as well, abruptly; on a server that others
 /// share it then leaves the namespaces and definitions that were made through it.
 pub struct Environment {
+    ambient: Ambient,
     backend: Backend,
     client: kube_client::Client,
     made: Mutex<Made>,
@@ -83,7 +88,7 @@ impl EnvironmentBuilder {
         let (client, running) = match backend {
             Backend::Embedded => {
                 let door = self.door.map_or_else(Door::from_env, Ok)?;
-                let (client, embedded) = Embedded::start(self.ambient, door).await?;
+                let (client, embedded) = Embedded::start(self.ambient.clone(), door).await?;
                 (client, Running::Embedded(Box::new(embedded)))
             }
             Backend::Reference => {
@@ -99,7 +104,7 @@ impl EnvironmentBuilder {
                 (existing.client().await?, Running::Existing(Box::new(existing)))
             }
         };
-        Ok(Environment { backend, client, made: Mutex::default(), running })
+        Ok(Environment { ambient: self.ambient, backend, client, made: Mutex::default(), running })
     }
 }
 
@@ -122,6 +127,17 @@ impl Environment {
     /// A client that may do everything. Clones share one connection.
     pub fn kube_client(&self) -> kube_client::Client {
         self.client.clone()
+    }
+
+    /// A client of this project's own that may do everything; it writes as the field manager `test`.
+    pub fn client(&self) -> Client {
+        let options = ClientOptions::new().ambient(self.ambient.clone()).field_manager(FIELD_MANAGER);
+        Client::new(self.kube_client(), options)
+    }
+
+    /// Clock, randomness and ids that the environment was started with.
+    pub fn ambient(&self) -> &Ambient {
+        &self.ambient
     }
 
     /// The embedded server, for its request log and more; none on other backends.

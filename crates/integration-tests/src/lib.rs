@@ -1,0 +1,15 @@
+//! What the tests across the layers share: a [`Fixture`] for each test, requests at the level of HTTP, kubectl.
+
+#![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "in a test a panic is the report")]
+
+mod answer;
+mod fixture;
+mod kubectl;
+mod skip;
+mod widget;
+
+pub use answer::Answer;
+pub use fixture::{Fixture, PatchType};
+pub use kubectl::Kubectl;
+pub use skip::skip;
+pub use widget::{widget, widget_definition};

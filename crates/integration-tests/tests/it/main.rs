@@ -1,0 +1,11 @@
+//! Tests across the layers, by behaviour. Which API server they talk to is chosen by environment variables.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "in a test a panic is the report")]
+
+mod apply;
+mod bad_input;
+mod definitions;
+mod garbage_collection;
+mod kubectl;
+mod namespaces;
+mod verbs;
