@@ -5,45 +5,47 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use controller_runtime_ambient::CancellationToken;
-use futures::Stream;
 use http_body::{Frame, SizeHint};
 use tokio_util::sync::WaitForCancellationFutureOwned;
 
-/// The body of a response: whole, or a stream of frames as for watches. It never fails; a watch that breaks says so in
-/// its last frame.
+/// The body of a response: complete, or a stream of watch events that ends when the watch does. It never fails: a
+/// watch that breaks says so in its last event.
 pub struct Body {
-    content: Content,
+    inner: Inner,
     /// Ends a stream when the server stops.
     stop: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
     /// Dropped with the body.
     held: Option<Box<dyn Any + Send>>,
 }
 
-enum Content {
-    Whole(Option<Bytes>),
-    Stream(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
+#[derive(Debug)]
+enum Inner {
+    Full(Bytes),
+    Stream(Box<dyn Frames>),
+}
+
+/// A body that is made while it is read. Dropping it ends whatever makes it.
+pub(crate) trait Frames: std::fmt::Debug + Send {
+    /// The next piece, `None` at the end.
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>>;
 }
 
 impl Body {
-    /// A body without content.
-    pub(crate) fn empty() -> Self {
-        Self::of(Content::Whole(None))
+    pub(crate) fn stream(frames: impl Frames + 'static) -> Self {
+        Self::of(Inner::Stream(Box::new(frames)))
     }
 
-    /// A body that is there already.
-    pub(crate) fn full(bytes: impl Into<Bytes>) -> Self {
-        let bytes = bytes.into();
-        Self::of(Content::Whole((!bytes.is_empty()).then_some(bytes)))
-    }
-
-    /// A body that comes in frames for as long as the stream goes on.
-    pub(crate) fn stream(stream: impl Stream<Item = Bytes> + Send + 'static) -> Self {
-        Self::of(Content::Stream(Box::pin(stream)))
+    /// The bytes of a complete body, `None` for a stream.
+    pub fn bytes(&self) -> Option<&Bytes> {
+        match &self.inner {
+            Inner::Full(bytes) => Some(bytes),
+            Inner::Stream(_) => None,
+        }
     }
 
     /// Ends the body, if it is a stream, when `stop` is cancelled.
     pub(crate) fn until(mut self, stop: &CancellationToken) -> Self {
-        if matches!(self.content, Content::Stream(_)) {
+        if matches!(self.inner, Inner::Stream(_)) {
             self.stop = Some(Box::pin(stop.clone().cancelled_owned()));
         }
         self
@@ -55,8 +57,14 @@ impl Body {
         self
     }
 
-    fn of(content: Content) -> Self {
-        Self { content, stop: None, held: None }
+    fn of(inner: Inner) -> Self {
+        Self { inner, stop: None, held: None }
+    }
+}
+
+impl<B: Into<Bytes>> From<B> for Body {
+    fn from(bytes: B) -> Self {
+        Self::of(Inner::Full(bytes.into()))
     }
 }
 
@@ -66,56 +74,62 @@ impl http_body::Body for Body {
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let this = &mut *self;
-        let next = match &mut this.content {
-            Content::Whole(bytes) => Poll::Ready(bytes.take()),
-            Content::Stream(stream) => {
+        match &mut this.inner {
+            Inner::Full(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Inner::Full(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            Inner::Stream(frames) => {
                 let stopped = this.stop.as_mut().is_some_and(|stop| stop.as_mut().poll(cx).is_ready());
                 if stopped {
-                    this.content = Content::Whole(None);
+                    this.inner = Inner::Full(Bytes::new());
                     return Poll::Ready(None);
                 }
-                stream.as_mut().poll_next(cx)
+                frames.poll_next(cx).map(|next| next.map(|bytes| Ok(Frame::data(bytes))))
             }
-        };
-        next.map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
+        }
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self.content, Content::Whole(None))
+        matches!(&self.inner, Inner::Full(bytes) if bytes.is_empty())
     }
 
     fn size_hint(&self) -> SizeHint {
-        match &self.content {
-            Content::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, Bytes::len) as u64),
-            Content::Stream(_) => SizeHint::default(),
+        match &self.inner {
+            Inner::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Inner::Stream(_) => SizeHint::default(),
         }
     }
 }
 
 impl std::fmt::Debug for Body {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let content = match &self.content {
-            Content::Whole(bytes) => format!("{} bytes", bytes.as_ref().map_or(0, Bytes::len)),
-            Content::Stream(_) => "stream".to_owned(),
-        };
-        f.debug_tuple("Body").field(&content).finish()
+        f.debug_tuple("Body").field(&self.inner).finish()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::task::{Context, Poll};
+
     use bytes::Bytes;
     use controller_runtime_ambient::CancellationToken;
-    use futures::StreamExt;
     use http_body_util::BodyExt;
 
-    use super::Body;
+    use super::{Body, Frames};
+
+    #[derive(Debug)]
+    struct OneThenNothing(Option<Bytes>);
+
+    impl Frames for OneThenNothing {
+        fn poll_next(&mut self, _: &mut Context<'_>) -> Poll<Option<Bytes>> {
+            self.0.take().map_or(Poll::Pending, |bytes| Poll::Ready(Some(bytes)))
+        }
+    }
 
     #[tokio::test]
     async fn a_stream_ends_when_the_server_stops() {
         let stop = CancellationToken::new();
-        let endless = futures::stream::iter([Bytes::from_static(b"a")]).chain(futures::stream::pending());
-        let mut body = Body::stream(endless).until(&stop);
+        let mut body = Body::stream(OneThenNothing(Some(Bytes::from_static(b"a")))).until(&stop);
         assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap(), "a");
         let (next, ()) = tokio::join!(body.frame(), async { stop.cancel() });
         assert!(next.is_none());
@@ -124,17 +138,17 @@ mod tests {
     #[tokio::test]
     async fn a_whole_body_is_delivered_although_the_server_stops() {
         let stop = CancellationToken::new();
-        let body = Body::full("abc").until(&stop);
+        let body = Body::from("abc").until(&stop);
         stop.cancel();
         assert_eq!(body.collect().await.unwrap().to_bytes(), "abc");
     }
 
     #[tokio::test]
     async fn what_a_body_holds_goes_with_it() {
-        let held = std::sync::Arc::new(());
-        let body = Body::empty().holding(std::sync::Arc::clone(&held));
-        assert_eq!(std::sync::Arc::strong_count(&held), 2);
+        let held = Arc::new(());
+        let body = Body::from("").holding(Arc::clone(&held));
+        assert_eq!(Arc::strong_count(&held), 2);
         drop(body);
-        assert_eq!(std::sync::Arc::strong_count(&held), 1);
+        assert_eq!(Arc::strong_count(&held), 1);
     }
 }

@@ -30,7 +30,7 @@ pub(crate) fn page_not_found() -> Response<Body> {
 }
 
 fn with_type(code: StatusCode, content_type: &'static str, text: String) -> Response<Body> {
-    let mut response = Response::new(Body::full(text));
+    let mut response = Response::new(Body::from(text));
     *response.status_mut() = code;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));

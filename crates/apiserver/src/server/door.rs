@@ -89,7 +89,7 @@ impl Door {
     }
 
     fn finish(&self, response: Response<Body>, head: bool) -> Response<Body> {
-        if head { response.map(|_| Body::empty()) } else { response.map(|body| body.until(&self.stop)) }
+        if head { response.map(|_| Body::from("")) } else { response.map(|body| body.until(&self.stop)) }
     }
 }
 

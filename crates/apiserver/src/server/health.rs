@@ -53,7 +53,7 @@ fn all(endpoint: &str, checks: &[&str], query: &str) -> String {
 }
 
 fn text(code: StatusCode, text: String) -> Response<Body> {
-    let mut response = Response::new(Body::full(text));
+    let mut response = Response::new(Body::from(text));
     *response.status_mut() = code;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));

@@ -46,7 +46,7 @@ pub(super) fn respond(parts: &Parts) -> Option<Response<Body>> {
         "compiler": "rustc",
         "platform": format!("{os}/{arch}"),
     });
-    let mut response = Response::new(Body::full(format!("{version:#}")));
+    let mut response = Response::new(Body::from(format!("{version:#}")));
     *response.status_mut() = StatusCode::OK;
     response.headers_mut().insert(CONTENT_TYPE, http::HeaderValue::from_static("application/json"));
     Some(response)
