@@ -98,6 +98,11 @@ impl Client {
         self
     }
 
+    /// Whether writes are checked and answered but not stored.
+    pub fn is_dry_run(&self) -> bool {
+        self.write.dry_run
+    }
+
     /// The same client, whose writes are attributed to `name`.
     #[must_use]
     pub fn with_field_manager(mut self, name: impl Into<String>) -> Self {

@@ -1,0 +1,132 @@
+mod api;
+
+use std::sync::Arc;
+
+use controller_runtime_client::{Client, Deletion, Patch};
+use controller_runtime_scheme::{Kind, Object, ObjectKey, TypedObject};
+use kube_core::object::HasStatus;
+
+use crate::cache::Cache;
+use crate::error::CacheError;
+use crate::query::ListQuery;
+
+pub use api::DelegatingApi;
+
+/// Reads from the cache, writes to the server, and reads its own writes: after a write, reads of that kind wait until
+/// the cache has seen it. Cloning is cheap.
+///
+/// Its verbs are for types that state their kind. [`DelegatingClient::api`] gives the same verbs for any kind.
+#[derive(Clone, Debug)]
+pub struct DelegatingClient {
+    client: Client,
+    cache: Cache,
+}
+
+impl DelegatingClient {
+    /// A client that writes through `client` and reads from `cache`. Both must be of the same server.
+    pub fn new(client: Client, cache: Cache) -> Self {
+        Self { client, cache }
+    }
+
+    /// The client that reads from the server, too.
+    pub fn live(&self) -> &Client {
+        &self.client
+    }
+
+    /// The cache it reads from.
+    pub fn cache(&self) -> &Cache {
+        &self.cache
+    }
+
+    /// The same with another client for writes, for example one with another field manager.
+    #[must_use]
+    pub fn with_client(&self, client: Client) -> Self {
+        Self { client, cache: self.cache.clone() }
+    }
+
+    /// The verbs for any kind: unstructured, metadata only, or typed.
+    pub fn api<K: Object>(&self, kind: &Kind<K>) -> DelegatingApi<K> {
+        DelegatingApi::new(self.cache.reader(kind), self.client.api(kind.clone()), self.cache.clone(), &self.client)
+    }
+
+    fn typed<K: TypedObject>(&self) -> DelegatingApi<K> {
+        self.api(&Kind::typed())
+    }
+
+    /// See [`Reader::get`](crate::Reader::get).
+    pub async fn get<K: TypedObject>(&self, key: impl Into<ObjectKey>) -> Result<Arc<K>, CacheError> {
+        self.cache.get(key).await
+    }
+
+    /// See [`Reader::get_opt`](crate::Reader::get_opt).
+    pub async fn get_opt<K: TypedObject>(&self, key: impl Into<ObjectKey>) -> Result<Option<Arc<K>>, CacheError> {
+        self.cache.get_opt(key).await
+    }
+
+    /// See [`Reader::list`](crate::Reader::list).
+    pub async fn list<K: TypedObject>(&self, query: &ListQuery) -> Result<Vec<Arc<K>>, CacheError> {
+        self.cache.list(query).await
+    }
+
+    /// See [`Api::create`](controller_runtime_client::Api::create).
+    pub async fn create<K: TypedObject>(&self, object: &K) -> Result<K, CacheError> {
+        self.typed().create(object).await
+    }
+
+    /// See [`Api::update`](controller_runtime_client::Api::update).
+    pub async fn update<K: TypedObject>(&self, object: &K) -> Result<K, CacheError> {
+        self.typed().update(object).await
+    }
+
+    /// See [`Api::patch`](controller_runtime_client::Api::patch).
+    pub async fn patch<K: TypedObject>(&self, key: impl Into<ObjectKey>, patch: &Patch) -> Result<K, CacheError> {
+        self.typed().patch(key, patch).await
+    }
+
+    /// See [`Api::apply`](controller_runtime_client::Api::apply).
+    pub async fn apply<K: TypedObject>(&self, object: &K) -> Result<K, CacheError> {
+        self.typed().apply(object).await
+    }
+
+    /// See [`Api::delete`](controller_runtime_client::Api::delete).
+    pub async fn delete<K: TypedObject>(&self, key: impl Into<ObjectKey>) -> Result<Deletion<K>, CacheError> {
+        self.typed().delete(key).await
+    }
+
+    /// See [`Api::update_status`](controller_runtime_client::Api::update_status).
+    pub async fn update_status<K: TypedObject>(&self, object: &K) -> Result<K, CacheError> {
+        self.typed().update_status(object).await
+    }
+
+    /// See [`Api::patch_status`](controller_runtime_client::Api::patch_status).
+    pub async fn patch_status<K: TypedObject>(
+        &self,
+        key: impl Into<ObjectKey>,
+        patch: &Patch,
+    ) -> Result<K, CacheError> {
+        self.typed().patch_status(key, patch).await
+    }
+
+    /// See [`Api::apply_status`](controller_runtime_client::Api::apply_status).
+    pub async fn apply_status<K: TypedObject>(&self, object: &K) -> Result<K, CacheError> {
+        self.typed().apply_status(object).await
+    }
+
+    /// See [`Api::change_status`](controller_runtime_client::Api::change_status).
+    pub async fn change_status<K>(&self, object: &K, change: impl FnOnce(&mut K::Status)) -> Result<K, CacheError>
+    where
+        K: TypedObject + HasStatus<Status: Default>,
+    {
+        self.typed().change_status(object, change).await
+    }
+
+    /// See [`Api::add_finalizer`](controller_runtime_client::Api::add_finalizer).
+    pub async fn add_finalizer<K: TypedObject>(&self, object: &K, name: &str) -> Result<K, CacheError> {
+        self.typed().add_finalizer(object, name).await
+    }
+
+    /// See [`Api::remove_finalizer`](controller_runtime_client::Api::remove_finalizer).
+    pub async fn remove_finalizer<K: TypedObject>(&self, object: &K, name: &str) -> Result<K, CacheError> {
+        self.typed().remove_finalizer(object, name).await
+    }
+}

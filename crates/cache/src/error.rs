@@ -1,0 +1,128 @@
+use std::time::Duration;
+
+use controller_runtime_client::{ClientError, ErrorClass};
+use controller_runtime_scheme::ObjectKey;
+
+/// A read from the cache failed, or a write through the [`DelegatingClient`](crate::DelegatingClient).
+///
+/// Only [`NotFound`](Self::NotFound) says that an object does not exist; everything else says that the cache can't
+/// tell.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CacheError {
+    /// The object does not exist.
+    #[error("{kind} {key} is not found")]
+    NotFound {
+        /// The kind.
+        kind: String,
+        /// The object.
+        key: ObjectKey,
+    },
+    /// Nobody runs the cache yet.
+    #[error("cannot read {kind} from the cache: the cache is not started")]
+    NotStarted {
+        /// The kind.
+        kind: String,
+    },
+    /// The cache was stopped before it had what was asked for.
+    #[error("cannot read {kind} from the cache: the cache is stopped")]
+    Stopped {
+        /// The kind.
+        kind: String,
+    },
+    /// [`Cache::run`](crate::Cache::run) was called a second time.
+    #[error("the cache has been started before")]
+    AlreadyStarted,
+    /// The first list did not succeed in time.
+    #[error("timed out waiting for cache of {kind} after {after:?}{}", last.as_ref().map(|last| format!(": {last}")).unwrap_or_default())]
+    SyncTimeout {
+        /// The kind.
+        kind: String,
+        /// How long was waited.
+        after: Duration,
+        /// The last failure of the list.
+        last: Option<String>,
+    },
+    /// The server does not serve the kind, for example because its CRD isn't installed. The cache goes on trying.
+    #[error("timed out waiting for cache of {kind} after {after:?}: the server does not serve the kind")]
+    KindNotServed {
+        /// The kind.
+        kind: String,
+        /// How long was waited.
+        after: Duration,
+    },
+    /// The cache has not seen an earlier write in time.
+    #[error("the cache of {kind} has not seen our last write within {after:?}")]
+    Stale {
+        /// The kind.
+        kind: String,
+        /// How long was waited.
+        after: Duration,
+    },
+    /// The cache does not hold the namespace.
+    #[error("unknown namespace for the cache: {namespace:?}, asked for {kind}")]
+    UnknownNamespace {
+        /// The kind.
+        kind: String,
+        /// The namespace.
+        namespace: String,
+    },
+    /// A namespaced kind needs a namespace, a cluster-scoped one has none.
+    #[error("{key} cannot be the key of a {kind}: {}", if *namespaced { "the kind is namespaced" } else { "the kind is cluster-scoped" })]
+    WrongScope {
+        /// The kind.
+        kind: String,
+        /// The key.
+        key: ObjectKey,
+        /// Whether the kind is namespaced.
+        namespaced: bool,
+    },
+    /// No index has the name.
+    #[error("the cache of {kind} has no index {index:?}")]
+    MissingIndex {
+        /// The kind.
+        kind: String,
+        /// The index.
+        index: String,
+    },
+    /// An index of the name exists.
+    #[error("the cache of {kind} has an index {index:?} already")]
+    IndexExists {
+        /// The kind.
+        kind: String,
+        /// The index.
+        index: String,
+    },
+    /// The request to the server failed.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+}
+
+impl CacheError {
+    /// What can be done about it.
+    pub fn class(&self) -> ErrorClass {
+        match self {
+            Self::NotFound { .. } => ErrorClass::NotFound,
+            Self::KindNotServed { .. } => ErrorClass::KindNotServed,
+            Self::SyncTimeout { .. } | Self::Stale { .. } | Self::Stopped { .. } | Self::NotStarted { .. } => {
+                ErrorClass::Transient { retry_after: None }
+            }
+            Self::Client(error) => error.class(),
+            Self::AlreadyStarted
+            | Self::UnknownNamespace { .. }
+            | Self::WrongScope { .. }
+            | Self::MissingIndex { .. }
+            | Self::IndexExists { .. } => ErrorClass::Terminal,
+        }
+    }
+
+    /// The object does not exist.
+    pub fn is_not_found(&self) -> bool {
+        self.class() == ErrorClass::NotFound
+    }
+
+    /// Somebody else changed the object.
+    pub fn is_conflict(&self) -> bool {
+        self.class() == ErrorClass::Conflict
+    }
+}

@@ -1,0 +1,98 @@
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use controller_runtime_client::ClientError;
+use parking_lot::Mutex;
+use tokio::time::Instant;
+
+/// What one reflector of an informer covers, a namespace or everything, and how far it is.
+///
+/// Versions of one resource on one server are comparable numbers (KEP-5504). Zero stands for "none" and for a version
+/// that isn't a number.
+#[derive(Debug)]
+pub(crate) struct Scope {
+    pub(crate) namespace: Option<String>,
+    synced: AtomicBool,
+    seen: AtomicU64,
+    written: AtomicU64,
+    written_at: Mutex<Option<Instant>>,
+    failure: Mutex<Option<Failure>>,
+}
+
+/// Why the last list or watch failed.
+#[derive(Clone, Debug)]
+pub(crate) enum Failure {
+    KindNotServed,
+    Other(String),
+}
+
+impl Scope {
+    pub(crate) fn new(namespace: Option<String>) -> Self {
+        Self {
+            namespace,
+            synced: AtomicBool::new(false),
+            seen: AtomicU64::new(0),
+            written: AtomicU64::new(0),
+            written_at: Mutex::new(None),
+            failure: Mutex::new(None),
+        }
+    }
+
+    /// Whether it has anything of the namespace, or, without one, at all.
+    pub(crate) fn covers(&self, namespace: Option<&str>) -> bool {
+        match (&self.namespace, namespace) {
+            (None, _) | (_, None) => true,
+            (Some(own), Some(asked)) => own == asked,
+        }
+    }
+
+    pub(crate) fn is_synced(&self) -> bool {
+        self.synced.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_synced(&self) {
+        self.synced.store(true, Ordering::Release);
+        *self.failure.lock() = None;
+    }
+
+    /// The cache is as new as this version.
+    pub(crate) fn advance(&self, version: &str) {
+        self.seen.fetch_max(number(version), Ordering::AcqRel);
+    }
+
+    /// A list that began then shows this version. It may be lower than before, when the server was restored from a
+    /// backup; what was written before the list began is in it, whatever its number.
+    pub(crate) fn listed(&self, version: &str, began: Instant) {
+        self.seen.store(number(version), Ordering::Release);
+        let mut written_at = self.written_at.lock();
+        if written_at.is_some_and(|at| at < began) {
+            *written_at = None;
+            self.written.store(0, Ordering::Release);
+        }
+    }
+
+    /// We wrote this version. Says whether it can be compared.
+    pub(crate) fn wrote(&self, version: &str) -> bool {
+        let number = number(version);
+        let mut written_at = self.written_at.lock();
+        *written_at = Some(Instant::now());
+        self.written.fetch_max(number, Ordering::AcqRel);
+        number > 0
+    }
+
+    pub(crate) fn is_caught_up(&self) -> bool {
+        self.seen.load(Ordering::Acquire) >= self.written.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn failed(&self, error: &ClientError) {
+        *self.failure.lock() =
+            Some(if error.is_kind_not_served() { Failure::KindNotServed } else { Failure::Other(error.to_string()) });
+    }
+
+    pub(crate) fn failure(&self) -> Option<Failure> {
+        self.failure.lock().clone()
+    }
+}
+
+fn number(version: &str) -> u64 {
+    version.parse().unwrap_or(0)
+}

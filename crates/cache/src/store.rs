@@ -1,0 +1,173 @@
+mod packed;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use controller_runtime_scheme::{Object, ObjectKey};
+use kube_core::SelectorExt;
+use parking_lot::RwLock;
+
+use crate::event::ObjectEvent;
+use crate::index::{Index, IndexFn};
+use crate::query::ListQuery;
+
+pub(crate) use packed::Packed;
+
+/// The objects of one informer. Every change is one step for readers, a relist too.
+#[derive(Debug)]
+pub(crate) struct Store<K, P = Arc<K>> {
+    contents: RwLock<Contents<K, P>>,
+}
+
+#[derive(Debug)]
+struct Contents<K, P> {
+    /// For single reads.
+    by_key: HashMap<Arc<ObjectKey>, P>,
+    /// For lists: in order, and a namespace is a range.
+    ordered: BTreeMap<Arc<ObjectKey>, P>,
+    indexes: BTreeMap<String, Index<K, P>>,
+}
+
+/// No index has this name.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct MissingIndex(pub(crate) String);
+
+impl<K: Object, P: Packed<K>> Store<K, P> {
+    pub(crate) fn new() -> Self {
+        let contents = Contents { by_key: HashMap::new(), ordered: BTreeMap::new(), indexes: BTreeMap::new() };
+        Self { contents: RwLock::new(contents) }
+    }
+
+    pub(crate) fn get(&self, key: &ObjectKey) -> Option<Arc<K>> {
+        self.contents.read().by_key.get(key).map(P::unpack)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.contents.read().by_key.len()
+    }
+
+    /// Objects by namespace, then name.
+    pub(crate) fn list(&self, query: &ListQuery) -> Result<Vec<Arc<K>>, MissingIndex> {
+        let contents = self.contents.read();
+        let objects = match &query.index {
+            None => Some(&contents.ordered),
+            Some((name, value)) => contents.indexes.get(name).ok_or_else(|| MissingIndex(name.clone()))?.get(value),
+        };
+        let mut found = match (objects, &query.namespace) {
+            (None, _) => Vec::new(),
+            (Some(objects), None) => objects.values().map(P::unpack).collect(),
+            (Some(objects), Some(namespace)) => {
+                in_namespace(objects, namespace).map(|(_, packed)| packed.unpack()).collect()
+            }
+        };
+        drop(contents);
+        if !query.labels.selects_all() {
+            let none = BTreeMap::new();
+            found.retain(|object: &Arc<K>| query.labels.matches(object.meta().labels.as_ref().unwrap_or(&none)));
+        }
+        Ok(found)
+    }
+
+    /// Adds an index over the present and all future objects. Says whether the name was free.
+    pub(crate) fn add_index(&self, name: &str, values_of: IndexFn<K>) -> bool {
+        let mut contents = self.contents.write();
+        if contents.indexes.contains_key(name) {
+            return false;
+        }
+        let mut index = Index::new(values_of);
+        for (key, packed) in &contents.ordered {
+            index.insert(key, &packed.unpack(), packed);
+        }
+        contents.indexes.insert(name.to_owned(), index);
+        true
+    }
+
+    /// Puts an object in. The events it makes: none when the store has it already.
+    pub(crate) fn put(&self, object: &Arc<K>) -> Vec<ObjectEvent<K>> {
+        let mut events = Vec::new();
+        self.contents.write().put(object, false, &mut events);
+        events
+    }
+
+    /// Takes an object out; `last` is the state it had when it was deleted.
+    pub(crate) fn remove(&self, last: Arc<K>) -> Option<ObjectEvent<K>> {
+        self.contents.write().take(&ObjectKey::of(&*last))?;
+        Some(ObjectEvent::Deleted { object: last, final_state_unknown: false })
+    }
+
+    /// Makes the store hold exactly `objects` in `namespace` (everywhere, if none), but for what stands under the
+    /// keys in `keep`, which stays as it is. The events are the differences, by key.
+    pub(crate) fn replace(
+        &self,
+        namespace: Option<&str>,
+        objects: Vec<Arc<K>>,
+        keep: &BTreeSet<ObjectKey>,
+        initial: bool,
+    ) -> Vec<ObjectEvent<K>> {
+        let mut new: BTreeMap<ObjectKey, Arc<K>> =
+            objects.into_iter().map(|object| (ObjectKey::of(&*object), object)).collect();
+        let mut contents = self.contents.write();
+        let mut keys: BTreeSet<ObjectKey> = match namespace {
+            None => contents.ordered.keys().map(|key| (**key).clone()).collect(),
+            Some(namespace) => in_namespace(&contents.ordered, namespace).map(|(key, _)| (**key).clone()).collect(),
+        };
+        keys.extend(new.keys().cloned());
+        let mut events = Vec::new();
+        for key in &keys {
+            match new.remove(key) {
+                Some(object) => contents.put(&object, initial, &mut events),
+                None if keep.contains(key) => {}
+                None => events.extend(
+                    contents.take(key).map(|object| ObjectEvent::Deleted { object, final_state_unknown: true }),
+                ),
+            }
+        }
+        events
+    }
+}
+
+impl<K: Object, P: Packed<K>> Contents<K, P> {
+    fn put(&mut self, object: &Arc<K>, initial: bool, events: &mut Vec<ObjectEvent<K>>) {
+        let key = ObjectKey::of(&**object);
+        let old = self.by_key.get(&key).map(P::unpack);
+        match &old {
+            Some(old) if same_version(&**old, &**object) => return,
+            // Deleted and made anew while nobody looked.
+            Some(old) if old.meta().uid != object.meta().uid => {
+                events.push(ObjectEvent::Deleted { object: old.clone(), final_state_unknown: true });
+                events.push(ObjectEvent::Added { object: object.clone(), initial: false });
+            }
+            Some(old) => events.push(ObjectEvent::Updated { old: old.clone(), new: object.clone() }),
+            None => events.push(ObjectEvent::Added { object: object.clone(), initial }),
+        }
+        self.take(&key);
+        let (key, packed) = (Arc::new(key), P::pack(object.clone()));
+        for index in self.indexes.values_mut() {
+            index.insert(&key, object, &packed);
+        }
+        self.ordered.insert(key.clone(), packed.clone());
+        self.by_key.insert(key, packed);
+    }
+
+    fn take(&mut self, key: &ObjectKey) -> Option<Arc<K>> {
+        let old = self.by_key.remove(key)?.unpack();
+        self.ordered.remove(key);
+        for index in self.indexes.values_mut() {
+            index.remove(key, &old);
+        }
+        Some(old)
+    }
+}
+
+fn same_version<K: Object>(a: &K, b: &K) -> bool {
+    let (a, b) = (a.meta(), b.meta());
+    a.uid == b.uid && a.resource_version == b.resource_version && a.resource_version.is_some()
+}
+
+fn in_namespace<'a, P>(
+    objects: &'a BTreeMap<Arc<ObjectKey>, P>,
+    namespace: &'a str,
+) -> impl Iterator<Item = (&'a Arc<ObjectKey>, &'a P)> {
+    let first = ObjectKey::namespaced(namespace, "");
+    objects.range::<ObjectKey, _>(first..).take_while(move |(key, _)| key.namespace.as_deref() == Some(namespace))
+}
