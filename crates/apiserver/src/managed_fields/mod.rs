@@ -1,0 +1,11 @@
+//! Who owns the fields of a written object.
+
+mod field_manager;
+mod reset;
+mod tracking;
+
+pub(crate) use field_manager::{check_field_manager, field_manager_of};
+pub(crate) use tracking::Tracking;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! Patches as requests bring them.
+
+use controller_runtime_merge::{StrategicError, json_merge, strategic_merge};
+use serde_json::{Map, Value};
+
+use crate::resource::Resource;
+use crate::status::ApiError;
+
+use super::PatchType;
+use super::json_patch::JsonPatch;
+
+/// A decoded patch.
+#[derive(Clone, Debug)]
+pub(crate) enum Patch {
+    /// Operations.
+    Json(JsonPatch),
+    /// A partial object.
+    Merge(Value),
+    /// A partial object with directives.
+    Strategic(Value),
+    /// A configuration to apply.
+    Apply(Value),
+}
+
+impl Patch {
+    /// Decodes the body of a request. Errors: 400 when it isn't JSON (YAML for apply) or not of the right shape, 413
+    /// when there are too many operations.
+    pub(crate) fn decode(patch_type: PatchType, body: &[u8]) -> Result<Patch, ApiError> {
+        if patch_type.is_apply() {
+            return decode_config(body).map(Patch::Apply);
+        }
+        let json: Value = serde_json::from_slice(body).map_err(|_| ApiError::bad_request("invalid JSON patch"))?;
+        match patch_type {
+            PatchType::Json => JsonPatch::from_json(json).map(Patch::Json),
+            PatchType::Merge => match json {
+                Value::Null => Err(ApiError::bad_request("Invalid JSON Patch")),
+                json => into_object(json, "error decoding patch: ").map(Patch::Merge),
+            },
+            PatchType::Strategic | PatchType::Apply => into_object(json, "").map(Patch::Strategic),
+        }
+    }
+
+    /// What the patch makes of an object; `None` for apply, which needs to know who applies.
+    ///
+    /// Errors: 422 when an operation can't be applied, 400, 422 or 500 when a strategic merge patch can't.
+    pub(crate) fn patched(&self, current: &Value, resource: &Resource) -> Option<Result<Value, ApiError>> {
+        Some(match self {
+            Patch::Json(operations) => operations.patched(current),
+            Patch::Merge(change) => {
+                let mut patched = current.clone();
+                json_merge(&mut patched, change);
+                Ok(patched)
+            }
+            Patch::Strategic(change) => strategic_merge(current, change, &resource.schema()).map_err(strategic_error),
+            Patch::Apply(_) => return None,
+        })
+    }
+}
+
+/// A JSON object; null is an empty one.
+fn into_object(json: Value, prefix: &str) -> Result<Value, ApiError> {
+    match json {
+        Value::Null => Ok(Value::Object(Map::new())),
+        Value::Object(_) => Ok(json),
+        other => {
+            let found = go_kind(&other);
+            Err(ApiError::bad_request(format!(
+                "{prefix}json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
+            )))
+        }
+    }
+}
+
+/// The first document of a YAML body. Nothing at all is an empty object.
+fn decode_config(body: &[u8]) -> Result<Value, ApiError> {
+    if let Ok(json @ Value::Object(_)) = serde_json::from_slice(body) {
+        return Ok(json);
+    }
+    let text = std::str::from_utf8(body).map_err(|_| ApiError::bad_request("error decoding patch: invalid UTF-8"))?;
+    let documents: Vec<Value> = serde_saphyr::from_multiple(text).map_err(|error| {
+        ApiError::bad_request(format!("error decoding patch: error converting YAML to JSON: {error}"))
+    })?;
+    let first = documents.into_iter().next().unwrap_or_default();
+    into_object(first, "error decoding patch: error unmarshaling JSON: while decoding JSON: ")
+}
+
+/// What Go's JSON decoder calls a kind of value.
+pub(super) fn go_kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+fn strategic_error(error: StrategicError) -> ApiError {
+    let message = error.to_string();
+    match error {
+        StrategicError::Document
+        | StrategicError::PrimitiveList
+        | StrategicError::RetainKeys
+        | StrategicError::SetElementOrder => ApiError::bad_request(message),
+        StrategicError::ListOfLists => {
+            ApiError::unprocessable("the server rejected our request due to an error in our request")
+        }
+        _ => ApiError::unclassified(message),
+    }
+}

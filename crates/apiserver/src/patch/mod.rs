@@ -1,0 +1,13 @@
+//! The kinds of patch, and what each makes of an object.
+
+mod body;
+mod invalid;
+mod json_patch;
+mod patch_type;
+
+pub(crate) use body::Patch;
+pub(crate) use invalid::invalid_patch;
+pub(crate) use patch_type::PatchType;
+
+#[cfg(test)]
+mod tests;
