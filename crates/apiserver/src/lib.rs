@@ -19,6 +19,7 @@ mod access;
 mod body;
 mod catalogue;
 mod core;
+mod custom;
 mod managed_fields;
 mod metadata;
 mod patch;

@@ -22,6 +22,7 @@ use super::replication_controller::ReplicationController;
 use super::secret::Secret;
 use super::service::Service;
 use super::stateful_set::StatefulSet;
+use crate::custom::DefinitionStrategy;
 
 /// The strategy of a built-in kind, whose schema has the name `definition`.
 pub(crate) fn strategy_for(group: &str, kind: &str, definition: &'static str) -> Arc<dyn Strategy> {
@@ -35,6 +36,7 @@ pub(crate) fn strategy_for(group: &str, kind: &str, definition: &'static str) ->
         ("", "ReplicationController") => Arc::new(ReplicationController),
         ("", "Secret") => Arc::new(Secret),
         ("", "Service") => Arc::new(Service),
+        ("apiextensions.k8s.io", "CustomResourceDefinition") => Arc::new(DefinitionStrategy),
         ("apps", "DaemonSet") => Arc::new(DaemonSet),
         ("apps", "Deployment") => Arc::new(Deployment),
         ("apps", "ReplicaSet") => Arc::new(ReplicaSet),

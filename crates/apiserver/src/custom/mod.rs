@@ -1,0 +1,22 @@
+//! Custom resources: what a CustomResourceDefinition must be, what it adds to the served resources, and how its objects
+//! behave.
+//!
+//! Absent: conversion by webhook, and rules in CEL, which are kept and published but not evaluated.
+
+mod accept;
+mod column;
+mod conversion;
+mod definition;
+mod definition_strategy;
+mod embedded;
+mod json_path;
+mod object;
+mod selectable;
+mod served;
+mod validate;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use self::column::{Cell, cell};
+pub(crate) use self::definition_strategy::DefinitionStrategy;

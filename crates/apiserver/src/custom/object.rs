@@ -1,0 +1,158 @@
+//! How custom objects behave.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use controller_runtime_schema::{
+    FieldError, FieldPath, Schema, default, validate, validate_embedded, validate_lists, validate_update,
+};
+use serde_json::Value;
+
+use super::embedded;
+use crate::resource::ScalePaths;
+use crate::strategy::Strategy;
+
+/// The strategy of the objects of one version of a definition.
+#[derive(Debug)]
+pub(super) struct ObjectStrategy {
+    /// Name of the definition.
+    definition: String,
+    /// What the definition says of objects, metadata included.
+    schema: Arc<Schema>,
+    has_status: bool,
+    scale: Option<ScalePaths>,
+    selectable_fields: Vec<String>,
+}
+
+impl ObjectStrategy {
+    pub(super) fn new(
+        definition: &str,
+        schema: Arc<Schema>,
+        has_status: bool,
+        scale: Option<ScalePaths>,
+        selectable_fields: Vec<String>,
+    ) -> Self {
+        Self { definition: definition.to_owned(), schema, has_status, scale, selectable_fields }
+    }
+
+    /// Rules of the scale subresource: `replicas` is a number of pods.
+    fn scale(&self, object: &Value, spec: bool) -> Vec<FieldError> {
+        let Some(scale) = &self.scale else { return Vec::new() };
+        let mut errors = Vec::new();
+        let replicas = [(&scale.spec_replicas, spec), (&scale.status_replicas, true)];
+        for (keys, _) in replicas.into_iter().filter(|(_, asked)| *asked) {
+            let Some(found) = at(object, keys) else { continue };
+            let path = dotted(keys);
+            match found.as_i64() {
+                Some(..0) => errors.push(FieldError::invalid(&path, found.clone(), "should be a non-negative integer")),
+                Some(count) if count > i64::from(i32::MAX) => {
+                    let detail = format!("should be less than or equal to {}", i32::MAX);
+                    errors.push(FieldError::invalid(&path, found.clone(), detail));
+                }
+                Some(_) => {}
+                None => errors.push(FieldError::invalid(&path, 0, accessor_error(keys, found, "int64"))),
+            }
+        }
+        if let Some(keys) = &scale.label_selector
+            && let Some(found) = at(object, keys)
+            && !found.is_string()
+        {
+            errors.push(FieldError::invalid(&dotted(keys), "", accessor_error(keys, found, "string")));
+        }
+        errors
+    }
+
+    fn embedded(&self, object: &Value) -> Vec<FieldError> {
+        validate_embedded(object, &self.schema, &FieldPath::root(), false, &embedded::validate)
+    }
+}
+
+/// The path as the definition writes it, with its leading dot.
+fn dotted(keys: &[String]) -> FieldPath {
+    FieldPath::new(format!(".{}", keys.join(".")))
+}
+
+fn accessor_error(keys: &[String], found: &Value, expected: &str) -> String {
+    let (shown, actual) = match found {
+        Value::Null => ("<nil>".to_owned(), "<nil>"),
+        Value::Bool(value) => (value.to_string(), "bool"),
+        Value::Number(value) => (value.to_string(), "float64"),
+        Value::String(value) => (value.clone(), "string"),
+        Value::Array(_) => (found.to_string(), "[]interface {}"),
+        Value::Object(_) => (found.to_string(), "map[string]interface {}"),
+    };
+    format!(".{} accessor error: {shown} is of the type {actual}, expected {expected}", keys.join("."))
+}
+
+fn at<'a>(object: &'a Value, keys: &[String]) -> Option<&'a Value> {
+    keys.iter().try_fold(object, |value, key| value.get(key))
+}
+
+impl Strategy for ObjectStrategy {
+    fn default(&self, object: &mut Value) {
+        default(object, &self.schema);
+    }
+
+    fn validate(&self, object: &Value) -> Vec<FieldError> {
+        let mut errors = validate(object, &self.schema, &FieldPath::root());
+        errors.extend(self.scale(object, true));
+        errors.extend(self.embedded(object));
+        errors.extend(validate_lists(object, &self.schema, &FieldPath::root()));
+        errors
+    }
+
+    fn validate_update(&self, new: &Value, old: &Value, subresource: Option<&str>) -> Vec<FieldError> {
+        let root = FieldPath::root();
+        let is_status = subresource == Some("status");
+        let mut errors = if is_status {
+            match (new.get("status"), self.schema.child("status")) {
+                (Some(status), Some(schema)) => {
+                    let old = old.get("status").unwrap_or(&Value::Null);
+                    validate_update(status, old, schema, &FieldPath::new("status"))
+                }
+                _ => Vec::new(),
+            }
+        } else {
+            validate_update(new, old, &self.schema, &root)
+        };
+        errors.extend(self.scale(new, !is_status));
+        errors.extend(self.embedded(new));
+        // Doubles that are there already are not held against a change.
+        if validate_lists(old, &self.schema, &root).is_empty() {
+            errors.extend(validate_lists(new, &self.schema, &root));
+        }
+        errors
+    }
+
+    fn unconditional_update(&self) -> bool {
+        false
+    }
+
+    fn tracks_generation(&self) -> bool {
+        true
+    }
+
+    fn drops_status(&self) -> bool {
+        self.has_status
+    }
+
+    fn status_keeps_metadata(&self) -> bool {
+        false
+    }
+
+    fn typed(&self) -> bool {
+        false
+    }
+
+    fn selectable(&self, object: &Value) -> BTreeMap<String, String> {
+        let value = |path: &String| {
+            let found = path.split('.').try_fold(object, |value, key| value.get(key));
+            match found {
+                None | Some(Value::Null) => String::new(),
+                Some(Value::String(text)) => text.clone(),
+                Some(other) => other.to_string(),
+            }
+        };
+        self.selectable_fields.iter().map(|path| (path.clone(), value(path))).collect()
+    }
+}

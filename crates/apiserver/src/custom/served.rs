@@ -1,0 +1,127 @@
+//! What a definition adds to the served resources.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use controller_runtime_schema::{Link, Schema, SchemaError, ValueType};
+use serde_json::Value;
+
+use super::definition::{Definition, Version};
+use super::object::ObjectStrategy;
+use crate::catalogue::catalogue;
+use crate::resource::{Column, Resource, ScalePaths, SchemaSource, Subresource};
+
+const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+/// The verbs in the order in which discovery lists them for custom resources.
+const VERBS: [&str; 8] = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
+
+/// The resources of the served versions of a definition, under the names that it was given.
+pub(super) fn resources(definition: Definition<'_>) -> Result<Vec<Resource>, SchemaError> {
+    definition.versions().into_iter().filter(Version::is_served).map(|version| resource(definition, version)).collect()
+}
+
+fn resource(definition: Definition<'_>, version: Version<'_>) -> Result<Resource, SchemaError> {
+    let schema = match version.schema() {
+        Some(json) => Schema::from_json(json)?,
+        None => Schema { preserve_unknown_fields: true, ..Schema::default() },
+    };
+    let plural = definition.accepted_name("plural").to_owned();
+    let scale = version.scale().map(scale_paths);
+    let selectable_fields: Vec<_> =
+        version.selectable_fields().into_iter().map(|path| path.trim_start_matches('.').to_owned()).collect();
+    let schema = Arc::new(schema);
+    let served = Arc::new(with_metadata(&schema));
+    let has_status = version.has_status();
+    Ok(Resource {
+        group: definition.group().to_owned(),
+        version: version.name().to_owned(),
+        kind: definition.accepted_name("kind").to_owned(),
+        list_kind: definition.accepted_name("listKind").to_owned(),
+        singular: definition.accepted_name("singular").to_owned(),
+        namespaced: definition.scope() == "Namespaced",
+        verbs: VERBS.map(str::to_owned).to_vec(),
+        short_names: owned(definition.accepted_names("shortNames")),
+        categories: owned(definition.accepted_names("categories")),
+        subresources: subresources(definition, version),
+        schema: SchemaSource::Inline(served),
+        strategy: Arc::new(ObjectStrategy::new(
+            definition.name(),
+            schema,
+            has_status,
+            scale.clone(),
+            selectable_fields.clone(),
+        )),
+        scale,
+        columns: version.columns().iter().map(column).collect(),
+        selectable_fields,
+        storage: None,
+        storage_version_hash: String::new(),
+        plural,
+    })
+}
+
+fn owned(names: Vec<&str>) -> Vec<String> {
+    names.into_iter().map(str::to_owned).collect()
+}
+
+/// The schema of whole objects: what the definition says, and of metadata what holds for every kind.
+fn with_metadata(schema: &Schema) -> Schema {
+    let mut schema = schema.clone();
+    schema.value_type = Some(ValueType::Object);
+    let text = || Link::inline(Schema { value_type: Some(ValueType::String), ..Schema::default() });
+    for name in ["apiVersion", "kind"] {
+        schema.properties.insert(name.to_owned(), text());
+    }
+    schema.properties.insert("metadata".to_owned(), catalogue().definitions.link(OBJECT_META));
+    schema
+}
+
+fn subresources(definition: Definition<'_>, version: Version<'_>) -> BTreeMap<String, Subresource> {
+    let verbs = || ["get", "patch", "update"].map(str::to_owned).to_vec();
+    let mut found = BTreeMap::new();
+    if version.has_status() {
+        let status =
+            Subresource { kind: definition.accepted_name("kind").to_owned(), verbs: verbs(), ..Subresource::default() };
+        found.insert("status".to_owned(), status);
+    }
+    if version.scale().is_some() {
+        let scale = Subresource {
+            group: Some("autoscaling".to_owned()),
+            version: Some("v1".to_owned()),
+            kind: "Scale".to_owned(),
+            verbs: verbs(),
+        };
+        found.insert("scale".to_owned(), scale);
+    }
+    found
+}
+
+fn scale_paths(scale: &Value) -> ScalePaths {
+    let keys = |key: &str| {
+        let path = scale.get(key).and_then(Value::as_str).filter(|path| !path.is_empty())?;
+        Some(path.trim_start_matches('.').split('.').map(str::to_owned).collect::<Vec<_>>())
+    };
+    ScalePaths {
+        spec_replicas: keys("specReplicasPath").unwrap_or_default(),
+        status_replicas: keys("statusReplicasPath").unwrap_or_default(),
+        label_selector: keys("labelSelectorPath"),
+    }
+}
+
+fn column(column: &Value) -> Column {
+    let text = |key: &str| column.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let json_path = text("jsonPath");
+    let description = match text("description") {
+        given if given.is_empty() => format!("Custom resource definition column (in JSONPath format): {json_path}"),
+        given => given,
+    };
+    let priority = column.get("priority").and_then(Value::as_i64).and_then(|priority| i32::try_from(priority).ok());
+    Column {
+        name: text("name"),
+        value_type: text("type"),
+        format: text("format"),
+        description,
+        priority: priority.unwrap_or_default(),
+        json_path,
+    }
+}
