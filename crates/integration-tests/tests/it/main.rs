@@ -4,6 +4,7 @@
 
 mod apply;
 mod bad_input;
+mod client;
 mod definitions;
 mod garbage_collection;
 mod kubectl;
