@@ -20,8 +20,10 @@ mod body;
 mod catalogue;
 mod core;
 mod custom;
+mod discovery;
 mod managed_fields;
 mod metadata;
+mod openapi;
 mod patch;
 mod pipeline;
 mod registry;
@@ -29,6 +31,7 @@ mod resource;
 mod server;
 mod status;
 mod strategy;
+mod table;
 
 pub use access::Identity;
 pub use body::Body;

@@ -39,6 +39,7 @@ mod list_type;
 mod parse;
 mod pattern;
 mod prune;
+mod publish;
 mod schema;
 mod structural;
 mod validate;
