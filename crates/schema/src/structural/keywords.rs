@@ -49,7 +49,7 @@ fn alone(props: Props<'_>, path: &FieldPath, place: Place<'_>, errors: &mut Vec<
         errors.push(FieldError::forbidden(&path.child("default"), format!("must not be set {reason}")));
     }
     for key in ["id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"] {
-        if props.given().any(|given| given == key) {
+        if props.says(key) {
             errors.push(FieldError::forbidden(&path.child(key), format!("{key} is not supported")));
         }
     }

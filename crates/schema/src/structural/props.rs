@@ -76,6 +76,11 @@ impl<'a> Props<'a> {
         }
     }
 
+    /// Whether a keyword says something.
+    pub(super) fn says(self, key: &str) -> bool {
+        self.0.and_then(|map| map.get(key)).is_some_and(|value| says_something(key, value))
+    }
+
     /// The keywords that say something, in the order of their names.
     pub(super) fn given(self) -> impl Iterator<Item = &'a str> + use<'a> {
         let mut keys: Vec<_> = self

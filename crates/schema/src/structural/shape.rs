@@ -17,7 +17,7 @@ enum Level {
 /// The first keyword that no structural schema can have, as an error message.
 pub(super) fn unsupported(props: Props<'_>) -> Option<String> {
     for key in ["id", "$schema", "$ref", "patternProperties", "dependencies", "additionalItems", "definitions"] {
-        if props.given().any(|given| given == key) {
+        if props.says(key) {
             let name = if key == "$schema" { "schema" } else { key };
             return Some(format!("OpenAPIV3Schema '{name}' is not supported"));
         }
@@ -174,7 +174,9 @@ fn value_validation(props: Props<'_>, skip: Skip, level: Level, path: &FieldPath
         nested(child, Skip::default(), level, &path.child("not"), errors);
     }
     let pattern = props.text("pattern");
-    if let Err(error) = Pattern::new(pattern).is_match("") {
+    if !pattern.is_empty()
+        && let Err(error) = Pattern::new(pattern).is_match("")
+    {
         let detail = format!("must be a valid regular expression, but isn't: {error}");
         errors.push(FieldError::invalid(&path.child("pattern"), pattern, detail));
     }
