@@ -70,7 +70,7 @@ mod tests {
     use crate::field::FieldPath;
     use crate::managed::entry::ManagedField;
 
-    fn entry(manager: &str, operation: &str, fields: Value, subresource: Option<&str>) -> Value {
+    fn entry(manager: &str, operation: &str, fields: &Value, subresource: Option<&str>) -> Value {
         let mut entry = json!({
             "manager": manager, "operation": operation, "apiVersion": "ref.dev/v1", "fieldsType": "FieldsV1",
             "fieldsV1": {"f:spec": fields},
@@ -97,26 +97,26 @@ mod tests {
         let both = || json!({"f:color": {}, "f:count": {}});
         let color = || json!({"f:color": {}});
         let paths = ScaleFields::from([("ref.dev/v1".to_owned(), FieldPath::fields(["spec", "count"]))]);
-        let creator = entry("c1", "Update", both(), None);
-        let applier = entry("m1", "Apply", count(), None);
-        let scaler = entry("s1", "Update", count(), Some("scale"));
+        let creator = entry("c1", "Update", &both(), None);
+        let applier = entry("m1", "Apply", &count(), None);
+        let scaler = entry("s1", "Update", &count(), Some("scale"));
 
         let seen = scale_fields_of(decode(&[applier.clone(), creator.clone()]), &paths);
-        let applier_of_scale = of_scale(entry("m1", "Apply", replicas(), None));
-        let creator_of_scale = of_scale(entry("c1", "Update", replicas(), None));
+        let applier_of_scale = of_scale(entry("m1", "Apply", &replicas(), None));
+        let creator_of_scale = of_scale(entry("c1", "Update", &replicas(), None));
         assert_eq!(seen, decode(&[applier_of_scale.clone(), creator_of_scale.clone()]));
 
-        let scaler_of_scale = of_scale(entry("s1", "Update", replicas(), Some("scale")));
+        let scaler_of_scale = of_scale(entry("s1", "Update", &replicas(), Some("scale")));
         let cases = [
             // The scaler takes the replicas from everybody.
-            (vec![scaler_of_scale.clone()], vec![scaler.clone(), entry("c1", "Update", color(), None)]),
+            (vec![scaler_of_scale.clone()], vec![scaler.clone(), entry("c1", "Update", &color(), None)]),
             // The applier of the resource keeps them.
             (
                 vec![applier_of_scale, scaler_of_scale],
-                vec![applier.clone(), entry("c1", "Update", color(), None), scaler],
+                vec![applier.clone(), entry("c1", "Update", &color(), None), scaler],
             ),
             // Nobody has them any more.
-            (vec![], vec![entry("c1", "Update", color(), None)]),
+            (vec![], vec![entry("c1", "Update", &color(), None)]),
         ];
         for (scale, expected) in cases {
             let parent = decode(&[applier.clone(), creator.clone()]);
