@@ -48,6 +48,10 @@ pub(crate) struct Resource {
     pub(crate) storage: Option<(String, String)>,
     /// Hash that discovery publishes as `storageVersionHash`; empty when there is none.
     pub(crate) storage_version_hash: String,
+    /// Warning with which every request for this version is answered: that it is deprecated.
+    pub(crate) deprecation_warning: Option<String>,
+    /// Whether the definition is going away: no objects are created any more.
+    pub(crate) terminating: bool,
 }
 
 /// One subresource as discovery lists it.

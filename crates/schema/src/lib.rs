@@ -55,7 +55,9 @@ pub use list_type::validate_lists;
 pub use parse::SchemaError;
 pub use pattern::{Pattern, PatternError};
 pub use prune::prune;
-pub use schema::{AdditionalProperties, GroupVersionKind, ListType, MapType, PatchStrategy, Schema, ValueType};
+pub use schema::{
+    AdditionalProperties, GroupVersionKind, ListType, MapType, PatchStrategy, Schema, ValueType, is_checked_format,
+};
 pub use structural::check_structural;
 pub use validate::{validate, validate_update};
 pub use validation::Validation;

@@ -196,14 +196,17 @@ impl Schema {
 
     /// The format, where kube-apiserver checks it for a value of this type; it ignores any other.
     pub(crate) fn checked_format(&self) -> Option<&str> {
-        let format = self.format.as_deref()?;
-        let known = match self.value_type {
-            None | Some(ValueType::String) => is_known_format(format),
-            _ if self.int_or_string => is_known_format(format),
-            Some(ValueType::Integer) => matches!(format, "int32" | "int64"),
-            Some(ValueType::Number) => matches!(format, "float" | "double"),
-            Some(ValueType::Object | ValueType::Array | ValueType::Boolean) => false,
-        };
-        known.then_some(format)
+        let value_type = self.value_type.filter(|_| !self.int_or_string).map_or("", ValueType::as_str);
+        self.format.as_deref().filter(|format| is_checked_format(value_type, format))
+    }
+}
+
+/// Whether kube-apiserver checks a format in values of a type; the type may be empty.
+pub fn is_checked_format(value_type: &str, format: &str) -> bool {
+    match value_type {
+        "" | "string" => is_known_format(format),
+        "integer" => matches!(format, "int32" | "int64"),
+        "number" => matches!(format, "float" | "double"),
+        _ => false,
     }
 }

@@ -50,6 +50,8 @@ fn served(version: &'static BuiltInGroupVersion, resource: &'static BuiltInResou
         selectable_fields: Vec::new(),
         storage: None,
         storage_version_hash: resource.storage_version_hash.clone().unwrap_or_default(),
+        deprecation_warning: None,
+        terminating: false,
     }
 }
 

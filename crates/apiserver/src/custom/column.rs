@@ -14,21 +14,40 @@ pub(crate) enum Cell {
     Age(String),
 }
 
-/// The cell of a column for an object.
-pub(crate) fn cell(column: &Column, object: &Value) -> Cell {
-    let Some(path) = JsonPath::parse(&column.json_path) else { return Cell::Value(Value::Null) };
-    let Some(value) = path.find(object).into_iter().next() else { return Cell::Value(Value::Null) };
-    let shown = match (column.value_type.as_str(), value) {
-        ("string", value) => Value::from(printed(value)),
-        ("date", Value::String(time)) => return Cell::Age(time.clone()),
-        #[expect(clippy::cast_possible_truncation, reason = "kube-apiserver truncates as well")]
-        ("integer", Value::Number(number)) => {
-            number.as_i64().or_else(|| number.as_f64().map(|number| number as i64)).map_or(Value::Null, Value::from)
-        }
-        ("number", Value::Number(_)) | ("boolean", Value::Bool(_)) => value.clone(),
-        _ => Value::Null,
-    };
-    Cell::Value(shown)
+/// A printer column, ready to be asked for cells.
+#[derive(Clone, Debug)]
+pub(crate) struct PrinterColumn {
+    column: Column,
+    /// `None` when the path can't be read; such columns are empty.
+    path: Option<JsonPath>,
+}
+
+impl PrinterColumn {
+    pub(crate) fn new(column: &Column) -> Self {
+        Self { path: JsonPath::parse(&column.json_path), column: column.clone() }
+    }
+
+    /// What the column is, for the head of a table.
+    pub(crate) fn column(&self) -> &Column {
+        &self.column
+    }
+
+    /// The cell for an object.
+    pub(crate) fn cell(&self, object: &Value) -> Cell {
+        let found = self.path.as_ref().and_then(|path| path.find(object).into_iter().next());
+        let Some(value) = found else { return Cell::Value(Value::Null) };
+        let shown = match (self.column.value_type.as_str(), value) {
+            ("string", value) => Value::from(printed(value)),
+            ("date", Value::String(time)) => return Cell::Age(time.clone()),
+            #[expect(clippy::cast_possible_truncation, reason = "kube-apiserver truncates as well")]
+            ("integer", Value::Number(number)) => {
+                number.as_i64().or_else(|| number.as_f64().map(|number| number as i64)).map_or(Value::Null, Value::from)
+            }
+            ("number", Value::Number(_)) | ("boolean", Value::Bool(_)) => value.clone(),
+            _ => Value::Null,
+        };
+        Cell::Value(shown)
+    }
 }
 
 /// A value as text: strings bare, containers as JSON.
@@ -44,7 +63,7 @@ fn printed(value: &Value) -> String {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Cell, cell};
+    use super::{Cell, PrinterColumn};
     use crate::resource::Column;
 
     #[test]
@@ -63,9 +82,9 @@ mod tests {
             ("boolean", ".s", Value::Null),
         ] {
             let column = Column { value_type: value_type.into(), json_path: path.into(), ..Column::default() };
-            assert_eq!(cell(&column, &object), Cell::Value(expected), "{value_type} {path}");
+            assert_eq!(PrinterColumn::new(&column).cell(&object), Cell::Value(expected), "{value_type} {path}");
         }
         let date = Column { value_type: "date".into(), json_path: ".t".into(), ..Column::default() };
-        assert_eq!(cell(&date, &object), Cell::Age("2026-01-01T00:00:00Z".to_owned()));
+        assert_eq!(PrinterColumn::new(&date).cell(&object), Cell::Age("2026-01-01T00:00:00Z".to_owned()));
     }
 }

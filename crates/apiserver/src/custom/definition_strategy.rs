@@ -4,8 +4,11 @@ use controller_runtime_schema::FieldError;
 use serde_json::{Map, Value, json};
 
 use super::definition::Definition;
-use super::validate;
+use super::{accept, validate, warning};
 use crate::strategy::{Strategy, StrategyContext};
+
+/// What keeps a definition until its objects are gone.
+pub(super) const FINALIZER: &str = "customresourcecleanup.apiextensions.k8s.io";
 
 /// The strategy of CustomResourceDefinitions.
 #[derive(Debug)]
@@ -106,6 +109,22 @@ impl Strategy for DefinitionStrategy {
         match subresource {
             None => validate::validate_update(Definition::new(new), Definition::new(old)),
             Some(_) => validate::validate_status(Definition::new(new)),
+        }
+    }
+
+    fn warnings(&self, new: &Value, old: Option<&Value>) -> Vec<String> {
+        warning::of_definition(Definition::new(new), old.map(Definition::new))
+    }
+
+    fn prepare_delete(&self, object: &mut Value, now: &str) {
+        let detail = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon";
+        let status = accept::terminating(Definition::new(object), "InstanceDeletionPending", detail, now);
+        let Some(map) = object.as_object_mut() else { return };
+        map.insert("status".to_owned(), status);
+        let Some(metadata) = child(map, "metadata") else { return };
+        let finalizers = metadata.entry("finalizers").or_insert_with(|| json!([]));
+        if let Some(finalizers) = finalizers.as_array_mut().filter(|all| !all.contains(&FINALIZER.into())) {
+            finalizers.push(FINALIZER.into());
         }
     }
 

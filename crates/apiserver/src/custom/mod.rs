@@ -14,9 +14,10 @@ mod object;
 mod selectable;
 mod served;
 mod validate;
+mod warning;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::column::{Cell, cell};
+pub(crate) use self::column::{Cell, PrinterColumn};
 pub(crate) use self::definition_strategy::DefinitionStrategy;

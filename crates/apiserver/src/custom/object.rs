@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use controller_runtime_schema::{
-    FieldError, FieldPath, Schema, default, validate, validate_embedded, validate_lists, validate_update,
+    FieldError, FieldPath, Schema, validate, validate_embedded, validate_lists, validate_update,
 };
 use serde_json::Value;
 
-use super::embedded;
+use super::{embedded, warning};
 use crate::resource::ScalePaths;
 use crate::strategy::Strategy;
 
@@ -67,6 +67,11 @@ impl ObjectStrategy {
     }
 }
 
+fn finalizers(object: &Value) -> Vec<&str> {
+    let listed = object.pointer("/metadata/finalizers").and_then(Value::as_array);
+    listed.into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
 /// The path as the definition writes it, with its leading dot.
 fn dotted(keys: &[String]) -> FieldPath {
     FieldPath::new(format!(".{}", keys.join(".")))
@@ -89,10 +94,6 @@ fn at<'a>(object: &'a Value, keys: &[String]) -> Option<&'a Value> {
 }
 
 impl Strategy for ObjectStrategy {
-    fn default(&self, object: &mut Value) {
-        default(object, &self.schema);
-    }
-
     fn validate(&self, object: &Value) -> Vec<FieldError> {
         let mut errors = validate(object, &self.schema, &FieldPath::root());
         errors.extend(self.scale(object, true));
@@ -124,6 +125,13 @@ impl Strategy for ObjectStrategy {
         errors
     }
 
+    fn warnings(&self, new: &Value, old: Option<&Value>) -> Vec<String> {
+        let known = old.map(finalizers).unwrap_or_default();
+        let mut added: Vec<&str> = finalizers(new).into_iter().filter(|name| !known.contains(name)).collect();
+        added.sort_unstable();
+        added.into_iter().flat_map(warning::of_finalizer).collect()
+    }
+
     fn unconditional_update(&self) -> bool {
         false
     }
@@ -134,10 +142,6 @@ impl Strategy for ObjectStrategy {
 
     fn drops_status(&self) -> bool {
         self.has_status
-    }
-
-    fn status_keeps_metadata(&self) -> bool {
-        false
     }
 
     fn typed(&self) -> bool {

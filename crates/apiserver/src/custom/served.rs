@@ -3,12 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use controller_runtime_schema::{Link, Schema, SchemaError, ValueType};
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use super::definition::{Definition, Version};
 use super::object::ObjectStrategy;
 use crate::catalogue::catalogue;
+use crate::discovery::precedence;
 use crate::resource::{Column, Resource, ScalePaths, SchemaSource, Subresource};
 
 const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
@@ -55,9 +59,37 @@ fn resource(definition: Definition<'_>, version: Version<'_>) -> Result<Resource
         columns: version.columns().iter().map(column).collect(),
         selectable_fields,
         storage: None,
-        storage_version_hash: String::new(),
+        storage_version_hash: storage_version_hash(definition),
+        deprecation_warning: version.is_deprecated().then(|| deprecation_warning(definition, version)),
+        terminating: definition.is_terminating(),
         plural,
     })
+}
+
+/// What discovery says of where objects are stored: it changes when that does.
+fn storage_version_hash(definition: Definition<'_>) -> String {
+    let Some(storage) = definition.storage_version() else { return String::new() };
+    let text = format!("{}/{}/{}", definition.group(), storage.name(), definition.accepted_name("kind"));
+    let digest = Sha256::digest(text);
+    BASE64_STANDARD.encode(digest.get(..8).unwrap_or_default())
+}
+
+/// The warning of a deprecated version: its own, or one that names the best version after it.
+fn deprecation_warning(definition: Definition<'_>, version: Version<'_>) -> String {
+    if let Some(warning) = version.deprecation_warning() {
+        return warning.to_owned();
+    }
+    let shown = |name: &str| format!("{}/{name} {}", definition.group(), definition.asked_name("kind"));
+    let better = definition
+        .versions()
+        .into_iter()
+        .filter(|other| other.is_served() && !other.is_deprecated())
+        .filter(|other| precedence(other.name()) > precedence(version.name()))
+        .max_by_key(|other| precedence(other.name()));
+    match better {
+        Some(better) => format!("{} is deprecated; use {}", shown(version.name()), shown(better.name())),
+        None => format!("{} is deprecated", shown(version.name())),
+    }
 }
 
 fn owned(names: Vec<&str>) -> Vec<String> {
@@ -123,5 +155,42 @@ fn column(column: &Value) -> Column {
         description,
         priority: priority.unwrap_or_default(),
         json_path,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Definition, resources};
+
+    #[test]
+    fn versions_are_served_under_accepted_names() {
+        let schema = json!({"openAPIV3Schema": {"type": "object"}});
+        let definition = json!({
+            "metadata": {"name": "flows.schema.test.dev"},
+            "spec": {"group": "schema.test.dev", "scope": "Namespaced", "names": {"plural": "flows", "kind": "Flow"}, "versions": [
+                {"name": "v1alpha1", "served": true, "storage": false, "deprecated": true, "schema": schema},
+                {"name": "v1", "served": true, "storage": true, "schema": schema, "subresources": {"status": {}, "scale": {
+                    "specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}},
+                    "additionalPrinterColumns": [{"name": "A", "type": "string", "jsonPath": ".spec.a"}],
+                    "selectableFields": [{"jsonPath": ".spec.a"}]},
+                {"name": "v2", "served": false, "storage": false, "schema": schema},
+            ]},
+            "status": {"acceptedNames": {"plural": "flows", "singular": "flow", "kind": "Flow", "listKind": "FlowList",
+                "shortNames": ["fl"], "categories": ["all"]}},
+        });
+        let served = resources(Definition::new(&definition)).unwrap();
+        let [old, new] = served.as_slice() else { panic!("two versions are served") };
+        assert_eq!(
+            old.deprecation_warning.as_deref(),
+            Some("schema.test.dev/v1alpha1 Flow is deprecated; use schema.test.dev/v1 Flow")
+        );
+        assert_eq!(old.storage_version_hash, "6i16faQoTuA=");
+        assert_eq!(new.subresources.keys().collect::<Vec<_>>(), ["scale", "status"]);
+        assert_eq!(new.scale.as_ref().unwrap().spec_replicas, ["spec", "replicas"]);
+        assert_eq!(new.columns[0].description, "Custom resource definition column (in JSONPath format): .spec.a");
+        assert_eq!(new.selectable_fields, ["spec.a"]);
+        assert!(new.schema().child("metadata").unwrap().child("labels").is_some());
     }
 }

@@ -8,6 +8,7 @@ mod group_version;
 mod listed;
 
 pub(crate) use self::aggregated::aggregated;
+pub(crate) use self::group_version::precedence;
 pub(crate) use self::listed::{api_versions, group, groups, resources};
 
 #[cfg(test)]

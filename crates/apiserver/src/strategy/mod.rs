@@ -118,6 +118,15 @@ pub(crate) trait Strategy: Debug + Send + Sync {
         self.validate(new)
     }
 
+    /// What a client should know about an object that it wrote, as texts of `Warning` headers. `old` is the object
+    /// before, for an update.
+    fn warnings(&self, _new: &Value, _old: Option<&Value>) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Marks an object whose deletion begins, before anything else is done to it: adds what keeps it.
+    fn prepare_delete(&self, _object: &mut Value, _now: &str) {}
+
     /// Whether a name is allowed; `prefix` says that it is a `generateName`. The texts end up in `Invalid value`
     /// errors on `metadata.name`.
     fn validate_name(&self, name: &str, prefix: bool) -> Vec<String> {
@@ -150,7 +159,7 @@ pub(crate) trait Strategy: Debug + Send + Sync {
         true
     }
 
-    /// Whether an update of the `status` subresource may change labels, annotations and other metadata.
+    /// Whether an update of the `status` subresource leaves labels, annotations and other metadata as they are.
     fn status_keeps_metadata(&self) -> bool {
         true
     }
