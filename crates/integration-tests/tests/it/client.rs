@@ -17,8 +17,8 @@ fn map(fixture: &Fixture, name: &str, value: &str) -> ConfigMap {
     serde_json::from_value(json!({"metadata": metadata, "data": {"key": value}})).unwrap()
 }
 
-fn data(value: &str) -> Option<BTreeMap<String, String>> {
-    Some([("key".to_owned(), value.to_owned())].into())
+fn data(value: &str) -> BTreeMap<String, String> {
+    [("key".to_owned(), value.to_owned())].into()
 }
 
 fn widgets(fixture: &Fixture) -> Kind<Unstructured> {
@@ -26,7 +26,7 @@ fn widgets(fixture: &Fixture) -> Kind<Unstructured> {
     Kind::dynamic(ApiResource::from_gvk_with_plural(&kind, "widgets"), Scope::Namespaced)
 }
 
-fn widget(fixture: &Fixture, spec: Value) -> Unstructured {
+fn widget(fixture: &Fixture, spec: &Value) -> Unstructured {
     let mut object = Unstructured::new("one", widgets(fixture).resource()).data(json!({"spec": spec}));
     object.metadata.namespace = Some(fixture.namespace().to_owned());
     object
@@ -42,16 +42,16 @@ async fn a_typed_object_lives_and_dies() {
     let created = client.create(&map(&fixture, "one", "a")).await.unwrap();
     assert_eq!(client.get::<ConfigMap>(one).await.unwrap(), created);
     let mut changed = created.clone();
-    changed.data = data("b");
+    changed.data = Some(data("b"));
     let updated = client.update(&changed).await.unwrap();
-    assert_eq!((&updated.data, &updated.metadata.uid), (&data("b"), &created.metadata.uid));
+    assert_eq!((&updated.data, &updated.metadata.uid), (&Some(data("b")), &created.metadata.uid));
 
     let patched = client.patch::<ConfigMap>(one, &Patch::Merge(json!({"data": {"key": "c"}}))).await.unwrap();
-    assert_eq!(patched.data, data("c"));
+    assert_eq!(patched.data, Some(data("c")));
     let operations = serde_json::from_value(json!([{"op": "replace", "path": "/data/key", "value": "d"}])).unwrap();
-    assert_eq!(client.patch::<ConfigMap>(one, &Patch::Json(operations)).await.unwrap().data, data("d"));
+    assert_eq!(client.patch::<ConfigMap>(one, &Patch::Json(operations)).await.unwrap().data, Some(data("d")));
     let applied = client.apply(&map(&fixture, "one", "e")).await.unwrap();
-    assert_eq!(applied.data, data("e"));
+    assert_eq!(applied.data, Some(data("e")));
 
     let list = client.list::<ConfigMap>(&ListOptions::in_namespace(fixture.namespace())).await.unwrap();
     assert_eq!(list.items.iter().map(ObjectExt::key).collect::<Vec<_>>(), [one.into()]);
@@ -67,7 +67,7 @@ async fn an_unstructured_object_has_the_same_verbs() {
     fixture.install_widgets().await;
     let api = fixture.env().client().api(widgets(&fixture));
     let one = (fixture.namespace(), "one");
-    let created = api.create(&widget(&fixture, json!({"color": "red"}))).await.unwrap();
+    let created = api.create(&widget(&fixture, &json!({"color": "red"}))).await.unwrap();
     assert_eq!(created.data["spec"], json!({"color": "red", "replicas": 1}));
 
     let status =
@@ -115,7 +115,7 @@ async fn apply_takes_fields_unless_told_to_keep_conflicts() {
     let kept = second.clone().keep_conflicts().apply(&map(&fixture, "one", "b")).await.unwrap_err();
     assert_eq!(kept.class(), ErrorClass::Conflict);
     assert!(kept.to_string().contains("conflict with \"first\": .data.key"), "{kept}");
-    assert_eq!(second.apply(&map(&fixture, "one", "b")).await.unwrap().data, data("b"));
+    assert_eq!(second.apply(&map(&fixture, "one", "b")).await.unwrap().data, Some(data("b")));
     fixture.stop().await;
 }
 
@@ -124,7 +124,7 @@ async fn a_dry_run_client_changes_nothing() {
     let fixture = Fixture::start("dry-client").await;
     let client = fixture.env().client();
     let dry = client.clone().dry_run();
-    assert_eq!(dry.create(&map(&fixture, "one", "a")).await.unwrap().data, data("a"));
+    assert_eq!(dry.create(&map(&fixture, "one", "a")).await.unwrap().data, Some(data("a")));
     assert_eq!(client.get_opt::<ConfigMap>((fixture.namespace(), "one")).await.unwrap(), None);
     fixture.stop().await;
 }
@@ -138,14 +138,14 @@ async fn conflicts_are_tried_again() {
         retry_on_conflict(client.ambient(), || async {
             let mut map = client.get::<ConfigMap>((fixture.namespace(), "one")).await?;
             let count = map.data.as_ref().and_then(|data| data["key"].parse::<u32>().ok()).unwrap_or_default();
-            map.data = data(&(count + 1).to_string());
+            map.data = Some(data(&(count + 1).to_string()));
             client.update(&map).await
         })
         .await
         .unwrap();
     };
     futures::join!(add(), add(), add());
-    assert_eq!(client.get::<ConfigMap>((fixture.namespace(), "one")).await.unwrap().data, data("3"));
+    assert_eq!(client.get::<ConfigMap>((fixture.namespace(), "one")).await.unwrap().data, Some(data("3")));
     fixture.stop().await;
 }
 
@@ -155,7 +155,13 @@ async fn create_or_update_writes_only_a_change() {
     let client = fixture.env().client();
     let run = async |value: &str| {
         let start = map(&fixture, "one", "");
-        let (_, done) = client.create_or_update(start, |map| Ok(map.data = data(value))).await.unwrap();
+        let (_, done) = client
+            .create_or_update(start, |map| {
+                map.data = Some(data(value));
+                Ok(())
+            })
+            .await
+            .unwrap();
         done
     };
     assert_eq!([run("a").await, run("a").await, run("b").await], [Upsert::Created, Upsert::Unchanged, Upsert::Updated]);
@@ -225,7 +231,7 @@ async fn a_watch_tells_every_change() {
     while seen.len() < 3 {
         let frame = stream.next().await.unwrap().unwrap();
         if frame.event != WatchEventType::Bookmark {
-            seen.push((frame.event, api.decode(&frame.object).unwrap().data));
+            seen.push((frame.event, api.decode(&frame.object).unwrap().data.unwrap()));
         }
     }
     let expected = [
