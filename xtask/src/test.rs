@@ -7,6 +7,9 @@ use crate::cargo;
 use crate::control_plane::{Binaries, ControlPlane, DEFAULT_CONTROLLERS};
 use crate::stop::Stop;
 
+/// Their program's name, in the only package that has one of that name.
+const INTEGRATION_TESTS: [&str; 2] = ["--test", "it"];
+
 /// All tests on the embedded server, or the integration tests on the reference control plane.
 #[derive(Args, Debug)]
 pub(crate) struct Test {
@@ -30,9 +33,10 @@ impl Test {
     pub(crate) fn run(self) -> Result<()> {
         match self.backend {
             Backend::Embedded => {
-                // The same packages and features as clippy and docs use: nothing is compiled for two sets of features.
-                let arguments = ["test", "--workspace", "--all-features"].map(OsString::from);
-                cargo::run(arguments.into_iter().chain(self.runner_arguments()), &[])
+                self.cargo_test(&[], &[])?;
+                // The server has two doors; the tests across the layers go through the other one as well.
+                eprintln!("test: the integration tests over HTTPS");
+                self.cargo_test(&INTEGRATION_TESTS, &[("CONTROLLER_RUNTIME_DOOR", OsStr::new("https"))])
             }
             Backend::Reference => self.on_reference(),
         }
@@ -47,22 +51,19 @@ impl Test {
             controllers.clear();
         }
         let control_plane = ControlPlane::start(&binaries, &controllers, &stop)?;
-        // `--test it` of the whole workspace, not `--package integration-tests`: the features stay those of the
-        // embedded run, so nothing is compiled again.
-        let arguments = ["test", "--workspace", "--all-features", "--test", "it"].map(OsString::from);
         let environment = [
             ("CONTROLLER_RUNTIME_BACKEND", OsStr::new("reference")),
             ("CONTROLLER_RUNTIME_KUBECONFIG", control_plane.kubeconfig().as_os_str()),
             ("CONTROLLER_RUNTIME_CONTROLLERS", OsStr::new(&controllers)),
         ];
-        cargo::run(arguments.into_iter().chain(self.runner_arguments()), &environment)
+        self.cargo_test(&INTEGRATION_TESTS, &environment)
     }
 
-    fn runner_arguments(&self) -> Vec<OsString> {
-        let mut arguments = self.arguments.clone();
-        if !arguments.is_empty() {
-            arguments.insert(0, "--".into());
-        }
-        arguments
+    /// Always the whole workspace with all features, so that every run uses what the first one compiled.
+    fn cargo_test(&self, targets: &[&str], environment: &[(&str, &OsStr)]) -> Result<()> {
+        let arguments = ["test", "--workspace", "--all-features"].iter().chain(targets).map(OsString::from);
+        let runner = self.arguments.iter().cloned();
+        let separator = (!self.arguments.is_empty()).then(|| OsString::from("--"));
+        cargo::run(arguments.chain(separator).chain(runner), environment)
     }
 }

@@ -49,16 +49,6 @@ impl ControlPlane {
         &self.kubeconfig
     }
 
-    /// The body of a GET of `path`, for example `/openapi/v3`.
-    #[allow(dead_code, reason = "code generation reads discovery and OpenAPI documents through it")]
-    pub(crate) fn get(&self, path: &str) -> Result<Vec<u8>> {
-        let output = self.kubectl_raw(path)?;
-        if !output.status.success() {
-            bail!("GET {path} failed: {}", String::from_utf8_lossy(&output.stderr).trim());
-        }
-        Ok(output.stdout)
-    }
-
     /// Fails when one of its programs has ended.
     pub(crate) fn check_alive(&mut self) -> Result<()> {
         self.processes.check_alive()

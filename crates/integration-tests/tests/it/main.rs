@@ -4,6 +4,7 @@
 
 mod apply;
 mod bad_input;
+mod cache;
 mod client;
 mod definitions;
 mod garbage_collection;
