@@ -27,13 +27,13 @@ pub(crate) struct Running<R, S> {
     pub(crate) worker: Worker<R, S>,
 }
 
-/// A controller ended badly.
+/// A controller ended badly. The host that runs it knows its name, so the text doesn't tell it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ControllerError {
     /// The cache did not have all objects of a watched kind in time: the server doesn't serve the kind, access is
     /// denied, or it is slow.
-    #[error("controller {controller}: {source}")]
+    #[error("{source}")]
     CacheSync {
         /// The controller.
         controller: String,
@@ -41,7 +41,7 @@ pub enum ControllerError {
         source: CacheError,
     },
     /// A reconcile panicked, and the controller isn't to recover.
-    #[error("controller {controller}: {source}")]
+    #[error("{source}")]
     Task {
         /// The controller.
         controller: String,

@@ -281,7 +281,7 @@ async fn a_panic_ends_a_controller_that_is_not_to_recover() {
     bench.synced();
     bench.create("a");
     let error = bench.running.await.expect("the panic stays in its worker").expect_err("it ends");
-    assert_eq!(error.to_string(), "controller test: task worker panicked: as asked");
+    assert_eq!(error.to_string(), "task worker panicked: as asked");
 }
 
 #[tokio::test(start_paused = true)]
@@ -325,7 +325,7 @@ async fn a_cache_that_does_not_sync_is_an_error_that_names_the_kind() {
     assert_eq!(started.elapsed(), Duration::from_mins(2));
     assert_eq!(
         error.to_string(),
-        "controller test: timed out waiting for cache of ConfigMap/v1 after 120s: the server does not serve the kind"
+        "timed out waiting for cache of ConfigMap/v1 after 120s: the server does not serve the kind"
     );
 }
 

@@ -1,0 +1,171 @@
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use controller_runtime_metrics::{Format, Registry};
+use http::header::{ACCEPT, ALLOW, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http_body_util::Full;
+
+use crate::health::Checks;
+
+const TEXT: &str = "text/plain; charset=utf-8";
+
+/// What a manager's HTTP server answers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Endpoint {
+    pub(crate) health: Option<Health>,
+    pub(crate) metrics: Option<Registry>,
+}
+
+/// The checks behind `/healthz` and `/livez`, and behind `/readyz`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Health {
+    pub(crate) live: Arc<Checks>,
+    pub(crate) ready: Arc<Checks>,
+}
+
+impl Endpoint {
+    pub(crate) async fn answer<B>(&self, request: Request<B>) -> Result<Response<Full<Bytes>>, Infallible> {
+        let mut response = if matches!(*request.method(), Method::GET | Method::HEAD) {
+            self.get(&request).await
+        } else {
+            let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed\n".to_owned());
+            response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+            response
+        };
+        response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        Ok(response)
+    }
+
+    async fn get<B>(&self, request: &Request<B>) -> Response<Full<Bytes>> {
+        let path = request.uri().path().trim_start_matches('/').trim_end_matches('/');
+        if path == "metrics"
+            && let Some(metrics) = &self.metrics
+        {
+            let accept = request.headers().get(ACCEPT).and_then(|accept| accept.to_str().ok());
+            return scrape(metrics, Format::from_accept(accept));
+        }
+        if let Some(health) = &self.health {
+            let (endpoint, check) =
+                path.split_once('/').map_or((path, None), |(endpoint, check)| (endpoint, Some(check)));
+            let checks = match endpoint {
+                "healthz" | "livez" => &health.live,
+                "readyz" => &health.ready,
+                _ => return not_found(),
+            };
+            return probe(checks, endpoint, check, request.uri().query().unwrap_or_default()).await;
+        }
+        not_found()
+    }
+}
+
+async fn probe(checks: &Checks, endpoint: &str, check: Option<&str>, query: &str) -> Response<Full<Bytes>> {
+    let (mut excluded, mut verbose) = (Vec::new(), false);
+    for (key, value) in form_urlencoded::parse(query.as_bytes()) {
+        match &*key {
+            "exclude" => excluded.push(value.into_owned()),
+            "verbose" => verbose = true,
+            _ => {}
+        }
+    }
+    let report = match check {
+        None => checks.ask(endpoint, &excluded).await,
+        Some(name) => match checks.ask_one(endpoint, name).await {
+            Some(report) => report,
+            None => return not_found(),
+        },
+    };
+    let status = if report.is_ok() { StatusCode::OK } else { StatusCode::INTERNAL_SERVER_ERROR };
+    text(status, report.body(verbose))
+}
+
+fn scrape(metrics: &Registry, format: Format) -> Response<Full<Bytes>> {
+    match metrics.encode(format) {
+        Ok(body) => with_type(StatusCode::OK, format.content_type(), body),
+        Err(error) => {
+            tracing::error!(%error, "a metric of the program fails to encode itself");
+            text(StatusCode::INTERNAL_SERVER_ERROR, "a metric fails to encode itself\n".to_owned())
+        }
+    }
+}
+
+fn not_found() -> Response<Full<Bytes>> {
+    text(StatusCode::NOT_FOUND, "not found\n".to_owned())
+}
+
+fn text(status: StatusCode, body: String) -> Response<Full<Bytes>> {
+    with_type(status, TEXT, body)
+}
+
+fn with_type(status: StatusCode, content_type: &'static str, body: String) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from(body)));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use controller_runtime_metrics::Registry;
+    use http::{Method, Request};
+    use http_body_util::BodyExt as _;
+
+    use super::{Endpoint, Health};
+    use crate::health::Check;
+
+    async fn answer(endpoint: &Endpoint, method: Method, uri: &str, accept: &str) -> (u16, String, String) {
+        let request = Request::builder().method(method).uri(uri).header("accept", accept).body(()).expect("a request");
+        let Ok(response) = endpoint.answer(request).await;
+        let content_type = response.headers()["content-type"].to_str().expect("text").to_owned();
+        let status = response.status().as_u16();
+        let body: Bytes = response.into_body().collect().await.expect("it can't fail").to_bytes();
+        (status, content_type, String::from_utf8_lossy(&body).into_owned())
+    }
+
+    fn endpoint() -> Endpoint {
+        let health = Health::default();
+        health.ready.add("bad", Check::new(|| async { Err::<(), _>("broken") }));
+        health.ready.add("ok", Check::new(|| async { Ok::<(), &str>(()) }));
+        let metrics = Registry::new();
+        metrics.controller("database", 1);
+        Endpoint { health: Some(health), metrics: Some(metrics) }
+    }
+
+    #[tokio::test]
+    async fn paths_are_answered() {
+        async fn check(uri: &str, status: u16, body: &str) {
+            let (got, _, text) = answer(&endpoint(), Method::GET, uri, "*/*").await;
+            assert_eq!((got, text.as_str()), (status, body), "{uri}");
+        }
+        check("/healthz", 200, "ok").await;
+        check("/livez?verbose", 200, "[+]ping ok\nlivez check passed\n").await;
+        check("/livez/", 200, "ok").await;
+        check("/readyz", 500, "[-]bad failed: reason withheld\n[+]ok ok\nreadyz check failed\n").await;
+        check("/readyz?exclude=bad", 200, "ok").await;
+        check("/readyz/ok", 200, "ok").await;
+        check("/readyz/bad", 500, "[-]bad failed: reason withheld\nreadyz check failed\n").await;
+        check("/readyz/none", 404, "not found\n").await;
+        check("/", 404, "not found\n").await;
+    }
+
+    #[tokio::test]
+    async fn metrics_come_in_the_format_asked_for() {
+        let (status, content_type, body) = answer(&endpoint(), Method::GET, "/metrics", "*/*").await;
+        assert_eq!((status, content_type.as_str()), (200, "text/plain; version=0.0.4; charset=utf-8"));
+        assert!(body.contains("controller_runtime_active_workers{controller=\"database\"} 0\n"), "{body}");
+        let (_, content_type, body) =
+            answer(&endpoint(), Method::GET, "/metrics", "application/openmetrics-text").await;
+        assert!(content_type.starts_with("application/openmetrics-text; version=1.0.0"));
+        assert!(body.ends_with("# EOF\n"));
+    }
+
+    #[tokio::test]
+    async fn what_is_off_is_not_there() {
+        let off = Endpoint::default();
+        assert_eq!(answer(&off, Method::GET, "/metrics", "*/*").await.0, 404);
+        assert_eq!(answer(&off, Method::GET, "/healthz", "*/*").await.0, 404);
+        assert_eq!(answer(&endpoint(), Method::POST, "/healthz", "*/*").await.0, 405);
+    }
+}

@@ -1,0 +1,45 @@
+use std::error::Error as StdError;
+use std::time::Duration;
+
+use controller_runtime_client::ClientError;
+
+/// A manager could not be built, or ended badly.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ManagerError {
+    /// The client could not be built.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// A server's socket could not be bound, for example because the port is in use.
+    #[error("cannot serve {what} at {address}: {source}")]
+    Bind {
+        /// What was to be served.
+        what: &'static str,
+        /// Where.
+        address: String,
+        /// What the operating system says.
+        source: std::io::Error,
+    },
+    /// Signals cannot be received.
+    #[error("cannot receive signals: {0}")]
+    Signals(std::io::Error),
+    /// It was started before.
+    #[error("the manager was started before")]
+    AlreadyStarted,
+    /// A runnable failed, and the manager stopped.
+    #[error("{name} failed: {source}")]
+    Runnable {
+        /// Its name.
+        name: String,
+        /// Its error.
+        source: Box<dyn StdError + Send + Sync>,
+    },
+    /// Some runnables did not end within the graceful time-out and were aborted.
+    #[error("still running {after:?} after the stop: {}", names.join(", "))]
+    GracefulTimeout {
+        /// Their names.
+        names: Vec<String>,
+        /// The graceful time-out.
+        after: Duration,
+    },
+}

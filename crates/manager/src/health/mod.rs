@@ -1,0 +1,5 @@
+mod checks;
+mod report;
+
+pub use checks::Check;
+pub(crate) use checks::Checks;
