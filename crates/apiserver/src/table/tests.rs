@@ -96,3 +96,34 @@ fn only_the_first_event_of_a_watch_has_column_definitions() {
     assert_eq!(second["rows"][0]["object"]["kind"], "PartialObjectMetadata");
     assert_eq!(second["rows"][0]["object"].get("data"), None);
 }
+
+#[test]
+fn a_custom_resource_shows_the_columns_it_declares() {
+    let column = |name: &str, value_type: &str, json_path: &str, priority| crate::resource::Column {
+        name: name.to_owned(),
+        value_type: value_type.to_owned(),
+        json_path: json_path.to_owned(),
+        priority,
+        ..crate::resource::Column::default()
+    };
+    let mut resource = Resource::clone(resources().first().unwrap_or_else(|| panic!("no resources")));
+    resource.schema = crate::resource::SchemaSource::Inline(std::sync::Arc::default());
+    resource.columns = vec![
+        column("Replicas", "integer", ".spec.replicas", 0),
+        column("Ready", "string", ".status.conditions[?(@.type==\"Ready\")].status", 0),
+        column("When", "date", ".spec.when", 0),
+        column("Bad", "integer", ".metadata.name", 0),
+        column("Tags", "string", ".spec.tags", 1),
+    ];
+    let full = json!({
+        "metadata": {"name": "a"},
+        "spec": {"replicas": 3, "when": "1969-12-31T23:59:00Z", "tags": ["x", "y"]},
+        "status": {"conditions": [{"type": "Ready", "status": "True"}]},
+    });
+    let empty = json!({"metadata": {"name": "b"}, "spec": {}});
+    let table = Table::new(&resource, IncludeObject::None);
+    let rendered = table.render([&full, &empty], json!({}), Timestamp::UNIX_EPOCH);
+    assert_eq!(rendered["rows"][0]["cells"], json!(["a", 3, "True", "60s", null, "[\"x\",\"y\"]"]));
+    assert_eq!(rendered["rows"][1]["cells"], json!(["b", null, null, null, null, null]));
+    assert_eq!(rendered["columnDefinitions"][5]["priority"], 1);
+}
