@@ -5,7 +5,7 @@ use std::sync::Arc;
 use controller_runtime_ambient::{CancellationToken, Task};
 use controller_runtime_cache::{Cache, CacheError, CacheOptions, DelegatingClient, ListQuery, ObjectEvent};
 use controller_runtime_client::Patch;
-use controller_runtime_scheme::{ApiResource, GroupVersionKind, Kind, Scope, Unstructured};
+use controller_runtime_scheme::{ApiResource, GroupVersionKind, Kind, ObjectExt, Scope, Unstructured};
 use integration_tests::{Fixture, widget};
 use k8s_openapi::api::core::v1::ConfigMap;
 use serde_json::{Value, json};
@@ -143,6 +143,23 @@ async fn custom_resources_are_cached_once_they_are_served() {
     fixture.post(&path, &widget(&fixture.group(), "one", &json!({"color": "red"}))).await.expect(201);
     assert_eq!(api.get(one).await.unwrap().data["spec"]["color"], "red");
     fixture.delete(&format!("{path}/one"), &Value::Null).await.expect(200);
+    running.stop().await;
+    fixture.stop().await;
+}
+
+#[tokio::test]
+async fn a_read_sees_a_deletion_that_waits_for_a_finalizer() {
+    let fixture = Fixture::start("finalizer").await;
+    let running = Running::start(&fixture);
+    let client = &running.client;
+    let one = (fixture.namespace(), "one");
+    let created = client.create(&map(&fixture, "one", "a")).await.unwrap();
+    client.add_finalizer(&created, "it.controller-runtime.dev/kept").await.unwrap();
+    assert!(client.delete::<ConfigMap>(one).await.unwrap().is_pending());
+    let deleting = client.get::<ConfigMap>(one).await.unwrap();
+    assert!(deleting.is_deleting());
+    client.remove_finalizer(&*deleting, "it.controller-runtime.dev/kept").await.unwrap();
+    assert_eq!(client.get_opt::<ConfigMap>(one).await.unwrap(), None);
     running.stop().await;
     fixture.stop().await;
 }
