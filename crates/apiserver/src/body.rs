@@ -5,6 +5,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use controller_runtime_ambient::CancellationToken;
+use futures::Stream;
 use http_body::{Frame, SizeHint};
 use tokio_util::sync::WaitForCancellationFutureOwned;
 
@@ -18,21 +19,15 @@ pub struct Body {
     held: Option<Box<dyn Any + Send>>,
 }
 
-#[derive(Debug)]
 enum Inner {
     Full(Bytes),
-    Stream(Box<dyn Frames>),
-}
-
-/// A body that is made while it is read. Dropping it ends whatever makes it.
-pub(crate) trait Frames: std::fmt::Debug + Send {
-    /// The next piece, `None` at the end.
-    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>>;
+    Stream(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
 }
 
 impl Body {
-    pub(crate) fn stream(frames: impl Frames + 'static) -> Self {
-        Self::of(Inner::Stream(Box::new(frames)))
+    /// A body that is made while it is read. Dropping it ends whatever makes it.
+    pub(crate) fn stream(frames: impl Stream<Item = Bytes> + Send + 'static) -> Self {
+        Self::of(Inner::Stream(Box::pin(frames)))
     }
 
     /// The bytes of a complete body, `None` for a stream.
@@ -83,7 +78,7 @@ impl http_body::Body for Body {
                     this.inner = Inner::Full(Bytes::new());
                     return Poll::Ready(None);
                 }
-                frames.poll_next(cx).map(|next| next.map(|bytes| Ok(Frame::data(bytes))))
+                frames.as_mut().poll_next(cx).map(|next| next.map(|bytes| Ok(Frame::data(bytes))))
             }
         }
     }
@@ -102,34 +97,29 @@ impl http_body::Body for Body {
 
 impl std::fmt::Debug for Body {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Body").field(&self.inner).finish()
+        match &self.inner {
+            Inner::Full(bytes) => f.debug_tuple("Full").field(bytes).finish(),
+            Inner::Stream(_) => f.debug_tuple("Stream").finish_non_exhaustive(),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
-    use std::task::{Context, Poll};
 
     use bytes::Bytes;
     use controller_runtime_ambient::CancellationToken;
+    use futures::StreamExt;
     use http_body_util::BodyExt;
 
-    use super::{Body, Frames};
-
-    #[derive(Debug)]
-    struct OneThenNothing(Option<Bytes>);
-
-    impl Frames for OneThenNothing {
-        fn poll_next(&mut self, _: &mut Context<'_>) -> Poll<Option<Bytes>> {
-            self.0.take().map_or(Poll::Pending, |bytes| Poll::Ready(Some(bytes)))
-        }
-    }
+    use super::Body;
 
     #[tokio::test]
     async fn a_stream_ends_when_the_server_stops() {
         let stop = CancellationToken::new();
-        let mut body = Body::stream(OneThenNothing(Some(Bytes::from_static(b"a")))).until(&stop);
+        let endless = futures::stream::iter([Bytes::from_static(b"a")]).chain(futures::stream::pending());
+        let mut body = Body::stream(endless).until(&stop);
         assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap(), "a");
         let (next, ()) = tokio::join!(body.frame(), async { stop.cancel() });
         assert!(next.is_none());
