@@ -8,7 +8,7 @@ use crate::field::{FieldPath, PathElement};
 
 use super::error::TypeErrors;
 use super::go_syntax::{GoPlain, GoSyntax, go_type};
-use super::types::{Form, ListShape, MapShape, Scalar, Type};
+use super::schema_type::{Form, ListShape, MapShape, Scalar, Type};
 
 /// Whether items of lists of type `set` and `map` may occur more than once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use crate::field::{FieldPath, FieldSet, PathElement, same_value};
 
 use super::check::scalar_problem;
 use super::error::TypeErrors;
-use super::types::{Form, ListShape, MapShape, Type};
+use super::schema_type::{Form, ListShape, MapShape, Type};
 
 /// The fields that differ between an old and a new value; no field is in two of the sets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

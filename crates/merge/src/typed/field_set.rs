@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::field::{FieldPath, FieldSet, PathElement};
 
-use super::types::{Form, ListShape, MapShape, Type};
+use super::schema_type::{Form, ListShape, MapShape, Type};
 
 /// The fields and list items that `value` sets.
 ///

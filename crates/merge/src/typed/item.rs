@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::field::{PathElement, quoted};
 
-use super::types::{ItemIdentity, ListShape};
+use super::schema_type::{ItemIdentity, ListShape};
 
 impl ListShape<'_> {
     /// The path element that selects `item`. Errors: a message that says why nothing can.

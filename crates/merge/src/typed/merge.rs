@@ -8,7 +8,7 @@ use crate::field::{FieldPath, PathElement};
 
 use super::check::scalar_problem;
 use super::error::TypeErrors;
-use super::types::{Form, ListShape, MapShape, Type};
+use super::schema_type::{Form, ListShape, MapShape, Type};
 
 /// `old` with everything that `new` sets. Lists keep the order of `old` as far as `new` doesn't ask for another.
 ///

@@ -10,7 +10,7 @@ mod item;
 mod merge;
 mod reconcile;
 mod remove;
-mod types;
+mod schema_type;
 
 pub use empty::empty_object;
 pub use error::{TypeError, TypeErrors};
@@ -22,4 +22,4 @@ pub(crate) use go_syntax::{GoPlain, go_type};
 pub(crate) use merge::merge;
 pub(crate) use reconcile::reconcile;
 pub(crate) use remove::remove;
-pub(crate) use types::Type;
+pub(crate) use schema_type::Type;

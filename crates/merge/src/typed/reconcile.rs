@@ -2,7 +2,7 @@
 
 use crate::field::{FieldPath, FieldSet, PathElement};
 
-use super::types::{Form, ListShape, MapShape, Type};
+use super::schema_type::{Form, ListShape, MapShape, Type};
 
 /// `set` as it would be under today's type: where a list or map has become atomic, its owner owns it whole.
 pub(crate) fn reconcile(set: &FieldSet, of: Type<'_>) -> FieldSet {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::field::{FieldSet, PathElement};
 
-use super::types::{Form, ListShape, MapShape, Type};
+use super::schema_type::{Form, ListShape, MapShape, Type};
 
 /// `value` without the fields and items of `fields`.
 ///
