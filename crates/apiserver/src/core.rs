@@ -1,9 +1,16 @@
 //! What one server's parts share.
 
+use std::sync::Arc;
+
 use controller_runtime_ambient::Ambient;
+use jiff::Timestamp;
 
 use crate::registry::Registry;
+use crate::store::{HistoryLimits, Store};
 use crate::strategy::ServiceAddresses;
+
+/// What all objects of one server may take together, in bytes of JSON: etcd's recommended limit.
+const MAX_STORED_BYTES: usize = 8 << 30;
 
 /// The state of one server, shared by its doors, verbs and controllers.
 #[derive(Debug)]
@@ -12,6 +19,8 @@ pub(crate) struct Core {
     pub(crate) ambient: Ambient,
     /// What is served.
     pub(crate) registry: Registry,
+    /// All objects.
+    pub(crate) store: Arc<Store>,
     /// The cluster IPs and node ports of services.
     pub(crate) service_addresses: ServiceAddresses,
 }
@@ -19,6 +28,22 @@ pub(crate) struct Core {
 impl Core {
     /// The state of a new server.
     pub(crate) fn new(ambient: Ambient) -> Self {
-        Self { ambient, registry: Registry::new(), service_addresses: ServiceAddresses::default() }
+        let history = HistoryLimits { events: 10_000, bytes: 64 << 20 };
+        Self {
+            ambient,
+            registry: Registry::new(),
+            store: Arc::new(Store::new(history, MAX_STORED_BYTES)),
+            service_addresses: ServiceAddresses::default(),
+        }
     }
+
+    /// The current time as metadata has it.
+    pub(crate) fn now(&self) -> String {
+        timestamp(self.ambient.now())
+    }
+}
+
+/// RFC 3339 in UTC, to the second.
+pub(crate) fn timestamp(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }

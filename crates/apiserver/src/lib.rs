@@ -17,6 +17,7 @@
 
 mod access;
 mod body;
+mod bootstrap;
 mod catalogue;
 mod core;
 mod custom;
@@ -28,10 +29,13 @@ mod patch;
 mod pipeline;
 mod registry;
 mod resource;
+mod selector;
 mod server;
 mod status;
+mod store;
 mod strategy;
 mod table;
+mod verbs;
 
 pub use access::Identity;
 pub use body::Body;

@@ -1,3 +1,5 @@
 //! Rules for object metadata.
 
+pub(crate) mod fields;
 pub(crate) mod names;
+pub(crate) mod validate;

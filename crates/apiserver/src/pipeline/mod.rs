@@ -3,18 +3,97 @@
 pub(crate) mod attributes;
 pub(crate) mod authenticate;
 pub(crate) mod authorize;
+pub(crate) mod decode;
+pub(crate) mod negotiate;
+pub(crate) mod parse;
+pub(crate) mod query;
+pub(crate) mod represent;
+pub(crate) mod resolve;
 pub(crate) mod respond;
+mod typed;
 
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::Response;
+use http::header::{CONTENT_TYPE, USER_AGENT};
 use http::request::Parts;
+use http::{HeaderMap, Method, Response};
 
+use self::negotiate::Accept;
+use self::query::Query;
+use self::resolve::{ObjectPath, Route};
+use crate::access::Identity;
 use crate::body::Body;
 use crate::core::Core;
+use crate::resource::Resource;
+use crate::status::ApiError;
+use crate::verbs::{self, Call};
 
-/// Answers one request. Its [`Identity`](crate::access::Identity) is an extension of the head.
-pub(crate) async fn handle(_core: &Arc<Core>, _parts: Parts, _body: Bytes) -> Response<Body> {
-    respond::page_not_found()
+/// Answers one request. Its [`Identity`] is an extension of the head.
+pub(crate) async fn handle(core: &Arc<Core>, parts: Parts, body: Bytes) -> Response<Body> {
+    match Route::of(parts.uri.path()) {
+        Route::Objects(path) => objects(core, &parts, body, path),
+        Route::Discovery(_) | Route::OpenApi(_) | Route::Unknown => respond::page_not_found(),
+    }
+}
+
+fn objects(core: &Arc<Core>, parts: &Parts, body: Bytes, path: ObjectPath) -> Response<Body> {
+    let resource = match find(core, &path) {
+        Ok(Some(resource)) => resource,
+        Ok(None) => return respond::page_not_found(),
+        Err(error) => return respond::error(parts, &error),
+    };
+    let answer = call(core, parts, body, &path, resource);
+    match answer {
+        Ok((call, Ok(reply))) => respond::reply(parts, &call, reply),
+        Ok((call, Err(error))) => respond::refusal(parts, &call, &error),
+        Err(error) => respond::error(parts, &error),
+    }
+}
+
+type Answer = (Call, Result<verbs::Reply, ApiError>);
+
+fn call(
+    core: &Arc<Core>,
+    parts: &Parts,
+    body: Bytes,
+    path: &ObjectPath,
+    resource: Arc<Resource>,
+) -> Result<Answer, ApiError> {
+    let query = Query::parse(parts.uri.query().unwrap_or_default());
+    let is_list = path.name.is_none() && matches!(parts.method, Method::GET | Method::HEAD | Method::DELETE);
+    let watches = is_list && (path.watch || query.flag("watch"));
+    let accept = Accept::of(&parts.headers, is_list && !watches)?;
+    let call = Call {
+        core: Arc::clone(core),
+        resource,
+        namespace: path.namespace.clone(),
+        name: path.name.clone(),
+        subresource: path.subresource.clone(),
+        query,
+        content_type: text(&parts.headers, CONTENT_TYPE),
+        body,
+        accept,
+        user: parts.extensions.get::<Identity>().cloned().unwrap_or_else(Identity::anonymous),
+        user_agent: text(&parts.headers, USER_AGENT),
+        warnings: parking_lot::Mutex::default(),
+    };
+    let reply = verbs::dispatch(&call, &parts.method, path);
+    Ok((call, reply))
+}
+
+/// The resource that a path names; `None` when not even its group and version are served.
+fn find(core: &Core, path: &ObjectPath) -> Result<Option<Arc<Resource>>, ApiError> {
+    let Some(resource) = core.registry.get(&path.group, &path.version, &path.plural) else {
+        let known = core.registry.has_version(&path.group, &path.version);
+        return if known { Err(ApiError::unknown_resource()) } else { Ok(None) };
+    };
+    if !resource.namespaced && !path.namespace.is_empty() {
+        return Err(ApiError::unknown_resource());
+    }
+    Ok(Some(resource))
+}
+
+fn text(headers: &HeaderMap, name: http::HeaderName) -> String {
+    headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).unwrap_or_default()
 }

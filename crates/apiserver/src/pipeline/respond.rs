@@ -1,12 +1,16 @@
 //! How responses are written.
 
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, USER_AGENT};
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, USER_AGENT, WARNING};
 use http::request::Parts;
 use http::{HeaderValue, Response, StatusCode};
 use serde_json::Value;
 
+use super::negotiate::{Encoding, Form};
+use super::represent;
 use crate::body::Body;
-use crate::status::ApiError;
+use crate::status::{ApiError, quote};
+use crate::verbs::{Call, Reply};
 
 /// A failure as a `Status` object.
 pub(crate) fn error(parts: &Parts, error: &ApiError) -> Response<Body> {
@@ -24,13 +28,89 @@ pub(crate) fn json(parts: &Parts, code: StatusCode, object: &Value) -> Response<
     with_type(code, "application/json", text)
 }
 
+/// A verb's answer in the form and encoding that the client accepts.
+pub(crate) fn reply(parts: &Parts, call: &Call, reply: Reply) -> Response<Body> {
+    let form = call.accept.form;
+    let resource = &call.resource;
+    let (code, text) = match reply {
+        Reply::Watch(body) => return warned(call, watch(body)),
+        Reply::Stored(code, object) if form == Form::Object && is_plain(parts, call) => {
+            (code, represent::stored_json(resource, &object))
+        }
+        Reply::List(items) if form == Form::Object && is_plain(parts, call) => {
+            (StatusCode::OK, represent::list_json(resource, &items))
+        }
+        Reply::Stored(code, object) => (code, shown(parts, call, &formed(form, &call.view(&object)))),
+        Reply::Made(code, object) if object.get("kind").and_then(Value::as_str) == Some(&resource.kind) => {
+            (code, shown(parts, call, &formed(form, &object)))
+        }
+        Reply::Made(code, object) => (code, shown(parts, call, &object)),
+        Reply::List(items) => {
+            let list = match form {
+                Form::Partial => represent::partial_list(&items),
+                Form::Object | Form::Table => represent::list_value(resource, &items, Value::clone),
+            };
+            (StatusCode::OK, shown(parts, call, &list))
+        }
+    };
+    let mut response = with_type(code, call.accept.encoding.media_type(), text);
+    add_warnings(&mut response, call);
+    response
+}
+
+/// A verb's failure, with the warnings that came before it.
+pub(crate) fn refusal(parts: &Parts, call: &Call, failure: &ApiError) -> Response<Body> {
+    warned(call, error(parts, failure))
+}
+
+fn formed(form: Form, object: &Value) -> Value {
+    match form {
+        Form::Partial => represent::partial(object),
+        Form::Object | Form::Table => object.clone(),
+    }
+}
+
+/// Whether the answer is JSON without indentation, which is shared between readers.
+fn is_plain(parts: &Parts, call: &Call) -> bool {
+    call.accept.encoding == Encoding::Json && !pretty(parts)
+}
+
+fn shown(parts: &Parts, call: &Call, object: &Value) -> Bytes {
+    match call.accept.encoding {
+        Encoding::Yaml => Bytes::from(serde_saphyr::to_string(object).unwrap_or_default()),
+        Encoding::Json if pretty(parts) => Bytes::from(format!("{object:#}\n")),
+        Encoding::Json => represent::value_json(object),
+    }
+}
+
+fn watch(body: Body) -> Response<Body> {
+    let mut response = with_type(StatusCode::OK, "application/json", Bytes::new());
+    *response.body_mut() = body;
+    response
+}
+
+fn warned(call: &Call, mut response: Response<Body>) -> Response<Body> {
+    add_warnings(&mut response, call);
+    response
+}
+
+fn add_warnings(response: &mut Response<Body>, call: &Call) {
+    for text in &*call.warnings.lock() {
+        // 299 with an unknown agent, as RFC 9111's predecessor had it.
+        let text = format!("299 - {}", quote(text));
+        if let Ok(value) = HeaderValue::from_bytes(text.as_bytes()) {
+            response.headers_mut().append(WARNING, value);
+        }
+    }
+}
+
 /// What kube-apiserver says of paths that it knows nothing of.
 pub(crate) fn page_not_found() -> Response<Body> {
     with_type(StatusCode::NOT_FOUND, "text/plain; charset=utf-8", "404 page not found\n".to_owned())
 }
 
-fn with_type(code: StatusCode, content_type: &'static str, text: String) -> Response<Body> {
-    let mut response = Response::new(Body::from(text));
+fn with_type(code: StatusCode, content_type: &'static str, text: impl Into<Bytes>) -> Response<Body> {
+    let mut response = Response::new(Body::from(text.into()));
     *response.status_mut() = code;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));

@@ -7,6 +7,7 @@ use super::api_server::ApiServer;
 use super::door::Door;
 use super::request_log::RequestLog;
 use crate::access::Identity;
+use crate::bootstrap::bootstrap;
 use crate::core::Core;
 use crate::pipeline::authenticate::{Authenticator, random_token};
 
@@ -57,8 +58,10 @@ impl ApiServerBuilder {
         let admin_token = self.admin_token.unwrap_or_else(|| random_token(&ambient));
         let stop = CancellationToken::new();
         let tasks = TaskGroup::new(&ambient, &stop);
+        let core = Arc::new(Core::new(ambient));
+        bootstrap(&core);
         let door = Arc::new(Door {
-            core: Arc::new(Core::new(ambient)),
+            core,
             authenticator: Authenticator::new(admin_token, self.users),
             log: RequestLog::new(self.request_log),
             stop,

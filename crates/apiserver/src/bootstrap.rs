@@ -1,0 +1,53 @@
+//! What exists before the first request: the namespaces that every cluster has, and the API server's own service.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use crate::access::Identity;
+use crate::core::Core;
+use crate::pipeline::negotiate::Accept;
+use crate::pipeline::query::Query;
+use crate::verbs::{Call, create};
+
+const NAMESPACES: [&str; 4] = ["kube-system", "kube-public", "kube-node-lease", "default"];
+
+/// Creates what a new server starts with, as its own user would.
+pub(crate) fn bootstrap(core: &Arc<Core>) {
+    for name in NAMESPACES {
+        create_one(core, "namespaces", "", &json!({"metadata": {"name": name}}));
+    }
+    create_one(core, "services", "default", &service());
+}
+
+fn service() -> Value {
+    json!({
+        "metadata": {"name": "kubernetes", "labels": {"component": "apiserver", "provider": "kubernetes"}},
+        "spec": {
+            "clusterIP": "10.0.0.1", "clusterIPs": ["10.0.0.1"],
+            "ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": 6443}],
+        },
+    })
+}
+
+fn create_one(core: &Arc<Core>, plural: &str, namespace: &str, object: &Value) {
+    let Some(resource) = core.registry.get("", "v1", plural) else { return };
+    let call = Call {
+        core: Arc::clone(core),
+        resource,
+        namespace: namespace.to_owned(),
+        name: None,
+        subresource: None,
+        query: Query::default(),
+        content_type: String::new(),
+        body: Bytes::from(object.to_string()),
+        accept: Accept::default(),
+        user: Identity::admin(),
+        user_agent: "kube-apiserver".to_owned(),
+        warnings: parking_lot::Mutex::default(),
+    };
+    if let Err(error) = create(&call) {
+        tracing::error!(%error, plural, "an object that every server has could not be created");
+    }
+}

@@ -1,0 +1,284 @@
+//! Request bodies to objects: media type, syntax, the kind that is expected, types and unknown fields.
+
+use std::sync::Arc;
+
+use controller_runtime_schema::{FieldError, FieldPath, Schema, prune};
+use serde_json::Value;
+
+use super::parse::{self, Document};
+use super::typed;
+use crate::catalogue::catalogue;
+use crate::metadata::fields;
+use crate::resource::Resource;
+use crate::status::{ApiError, quote};
+use crate::verbs::Call;
+
+/// Media types of bodies that this server reads, as error texts list them.
+const ACCEPTED: [&str; 2] = ["application/json", "application/yaml"];
+
+/// The schema of metadata, in the catalogue.
+const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+
+/// What happens to fields that the schema does not know and to keys that stand twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum FieldValidation {
+    /// They are dropped silently.
+    Ignore,
+    /// They are dropped with a warning header each.
+    #[default]
+    Warn,
+    /// The request is refused.
+    Strict,
+}
+
+impl FieldValidation {
+    /// Reads the `fieldValidation` parameter; `options` names the options object for the error.
+    pub(crate) fn of(call: &Call, options: &str) -> Result<Self, ApiError> {
+        match call.query.text("fieldValidation") {
+            "Ignore" => Ok(Self::Ignore),
+            "" | "Warn" => Ok(Self::Warn),
+            "Strict" => Ok(Self::Strict),
+            other => {
+                let path = FieldPath::new("fieldValidation");
+                let error = FieldError::not_supported(&path, other, &["", "Ignore", "Strict", "Warn"]);
+                Err(ApiError::invalid("meta.k8s.io", options, "", &[error]))
+            }
+        }
+    }
+}
+
+/// Parses a body in the encoding that its `Content-Type` names.
+pub(crate) fn document(call: &Call) -> Result<Document, ApiError> {
+    let expected = &call.body_kind();
+    let unrecognized = |error: String| {
+        ApiError::bad_request(format!(
+            "the object provided is unrecognized (must be of type {expected}): couldn't get version/kind; json parse \
+             error: {error} ({})",
+            excerpt(&call.body)
+        ))
+    };
+    let document = match media_type(call)? {
+        "application/yaml" => parse::yaml(&call.body).map_err(|error| {
+            ApiError::bad_request(format!(
+                "the object provided is unrecognized (must be of type {expected}): {error} ({})",
+                excerpt(&call.body)
+            ))
+        })?,
+        _ => parse::json(&call.body).map_err(unrecognized)?,
+    };
+    if !document.value.is_object() {
+        let found = match document.value {
+            Value::Array(_) => "array",
+            Value::String(_) => "string",
+            Value::Number(_) => "number",
+            Value::Bool(_) => "bool",
+            _ => "null",
+        };
+        return Err(unrecognized(format!(
+            "json: cannot unmarshal {found} into Go value of type struct {{ APIVersion string \
+             \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}"
+        )));
+    }
+    Ok(document)
+}
+
+/// The body's media type, one of those accepted.
+pub(crate) fn media_type(call: &Call) -> Result<&'static str, ApiError> {
+    let media = call.content_type.split(';').next().unwrap_or_default().trim();
+    match media {
+        "" => Ok("application/json"),
+        media => ACCEPTED
+            .into_iter()
+            .find(|accepted| accepted.eq_ignore_ascii_case(media))
+            .ok_or_else(|| ApiError::unsupported_media_type(&ACCEPTED)),
+    }
+}
+
+/// Decodes the body of a create or update into an object of the call's resource.
+pub(crate) fn object(call: &Call, validation: FieldValidation) -> Result<Value, ApiError> {
+    let document = document(call)?;
+    typed_object(call, document, validation)
+}
+
+/// Brings a parsed document into the form of the call's resource: kind checked, types checked, unknown fields dropped,
+/// empty fields normalized. Defaults are not yet set.
+pub(crate) fn typed_object(call: &Call, document: Document, validation: FieldValidation) -> Result<Value, ApiError> {
+    let resource = &call.resource;
+    let Document { mut value, duplicates } = document;
+    check_kind(&mut value, resource)?;
+    let refuse = |error: String| ApiError::bad_request(format!("{}: {error}", cannot_be_handled(&value, resource)));
+    let meta = object_meta();
+    if let Some(metadata) = value.get("metadata") {
+        let nested = serde_json::json!({"metadata": metadata});
+        let wrapped = wrapper(&meta);
+        typed::check(&nested, &wrapped, &resource.kind).map_err(refuse)?;
+    }
+    let schema = resource.schema();
+    if resource.strategy.typed() {
+        typed::check(&value, &schema, &resource.kind).map_err(refuse)?;
+    }
+    let mut unknown = prune(&mut value, &schema, true);
+    if let Some(metadata) = value.get_mut("metadata") {
+        unknown.extend(prune(metadata, &meta, false).into_iter().map(|path| format!("metadata.{path}")));
+        unknown.sort();
+        normalize_metadata(metadata);
+    }
+    report(call, &value, unknown, duplicates, validation)?;
+    resource.strategy.normalize(&mut value);
+    Ok(value)
+}
+
+fn object_meta() -> Arc<Schema> {
+    catalogue().definitions.get(OBJECT_META).ok().flatten().unwrap_or_default()
+}
+
+fn wrapper(_meta: &Arc<Schema>) -> Schema {
+    let mut schema = Schema { value_type: Some(controller_runtime_schema::ValueType::Object), ..Schema::default() };
+    schema.properties.insert("metadata".to_owned(), catalogue().definitions.link(OBJECT_META));
+    schema
+}
+
+/// Refuses another kind than the resource's; a missing one is filled in.
+fn check_kind(value: &mut Value, resource: &Resource) -> Result<(), ApiError> {
+    let text = |key: &str| match value.get(key) {
+        None | Some(Value::Null) => Ok(String::new()),
+        Some(Value::String(text)) => Ok(text.clone()),
+        Some(_) => Err(ApiError::bad_request(format!(
+            "couldn't get version/kind; json parse error: json: cannot unmarshal into Go struct field .{key} of type string"
+        ))),
+    };
+    let (mut api_version, mut kind) = (text("apiVersion")?, text("kind")?);
+    let typed = resource.strategy.typed();
+    if !typed && kind.is_empty() {
+        return Err(ApiError::bad_request(format!("Object 'Kind' is missing in '{}'", excerpt_value(value))));
+    }
+    if api_version.is_empty() {
+        api_version = resource.api_version();
+    }
+    if kind.is_empty() {
+        kind.clone_from(&resource.kind);
+    }
+    if api_version != resource.api_version() || kind != resource.kind {
+        let version = api_version.rsplit('/').next().unwrap_or_default();
+        if !typed && api_version != resource.api_version() {
+            return Err(ApiError::bad_request(format!(
+                "the API version in the data ({api_version}) does not match the expected API version ({})",
+                resource.api_version()
+            )));
+        }
+        return Err(ApiError::bad_request(format!(
+            "{kind} in version {} cannot be handled as a {}: no kind {} is registered for version {} in scheme of \
+             this resource",
+            quote(version),
+            resource.kind,
+            quote(&kind),
+            quote(&api_version)
+        )));
+    }
+    if let Some(members) = value.as_object_mut() {
+        members.insert("apiVersion".to_owned(), Value::String(api_version));
+        members.insert("kind".to_owned(), Value::String(kind));
+        if members.get("metadata").is_none_or(Value::is_null) {
+            members.insert("metadata".to_owned(), Value::Object(serde_json::Map::new()));
+        }
+    }
+    Ok(())
+}
+
+fn cannot_be_handled(value: &Value, resource: &Resource) -> String {
+    let kind = value.get("kind").and_then(Value::as_str).unwrap_or_default();
+    format!("{kind} in version {} cannot be handled as a {}", quote(&resource.version), resource.kind)
+}
+
+fn report(
+    call: &Call,
+    value: &Value,
+    unknown: Vec<String>,
+    duplicates: Vec<String>,
+    validation: FieldValidation,
+) -> Result<(), ApiError> {
+    if validation == FieldValidation::Ignore || (unknown.is_empty() && duplicates.is_empty()) {
+        return Ok(());
+    }
+    let unknown = unknown.into_iter().map(|path| format!("unknown field {}", quote(&path)));
+    let texts: Vec<String> =
+        unknown.chain(duplicates.into_iter().map(|path| format!("duplicate field {}", quote(&path)))).collect();
+    if validation == FieldValidation::Strict {
+        let (handled, texts) = (cannot_be_handled(value, &call.resource), texts.join(", "));
+        return Err(ApiError::bad_request(format!("{handled}: strict decoding error: {texts}")));
+    }
+    texts.into_iter().for_each(|text| call.warn(text));
+    Ok(())
+}
+
+/// Drops what Go's ObjectMeta omits when it is empty.
+fn normalize_metadata(metadata: &mut Value) {
+    let Some(members) = metadata.as_object_mut() else { return };
+    members.retain(|_, value| match value {
+        Value::Null => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(map) => !map.is_empty(),
+        _ => true,
+    });
+    if members.get("generation").and_then(Value::as_i64) == Some(0) {
+        members.remove("generation");
+    }
+    for key in ["creationTimestamp", "deletionTimestamp"] {
+        let Some(text) = members.get(key).and_then(Value::as_str) else { continue };
+        let whole_seconds = text.parse::<jiff::Timestamp>().map(|time| time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
+        if let Ok(text) = whole_seconds {
+            members.insert(key.to_owned(), Value::String(text));
+        }
+    }
+}
+
+/// Checks that name and namespace in the body agree with the URL, and fills the namespace in.
+pub(crate) fn check_place(call: &Call, object: &mut Value) -> Result<(), ApiError> {
+    if let Some(expected) = &call.name {
+        let name = fields::text(object, "name");
+        if name.is_empty() {
+            return Err(ApiError::bad_request(format!(
+                "the name of the object ({expected} based on URL) was undeterminable: name must be provided"
+            )));
+        }
+        if name != expected {
+            return Err(ApiError::bad_request(format!(
+                "the name of the object ({name}) does not match the name on the URL ({expected})"
+            )));
+        }
+    }
+    let namespace = fields::text(object, "namespace");
+    if !namespace.is_empty() && namespace != call.namespace {
+        let text = if call.resource.namespaced {
+            "the namespace of the provided object does not match the namespace sent on the request"
+        } else {
+            "namespace must not be set for a cluster-scoped object"
+        };
+        return Err(ApiError::bad_request(text));
+    }
+    if call.resource.namespaced {
+        fields::set(object, "namespace", call.namespace.as_str());
+    }
+    Ok(())
+}
+
+/// The first bytes of a body, for error texts.
+fn excerpt(body: &[u8]) -> String {
+    const LIMIT: usize = 512;
+    if body.is_empty() {
+        return "<empty>".to_owned();
+    }
+    let start = body.get(..LIMIT.min(body.len())).unwrap_or(body);
+    match std::str::from_utf8(start) {
+        Ok(text) if text.trim_start().starts_with('{') => text.to_owned(),
+        _ => start.iter().fold(String::new(), |mut hex, byte| {
+            hex.push_str(&format!("{byte:02x}"));
+            hex
+        }),
+    }
+}
+
+fn excerpt_value(value: &Value) -> String {
+    value.to_string().chars().take(512).collect()
+}

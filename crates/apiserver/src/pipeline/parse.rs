@@ -1,0 +1,170 @@
+//! Text to JSON values, noting keys that stand twice.
+
+use std::cell::RefCell;
+
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+/// A parsed document.
+#[derive(Debug)]
+pub(crate) struct Document {
+    pub(crate) value: Value,
+    /// Paths of keys that stand more than once in their object; the last one counts.
+    pub(crate) duplicates: Vec<String>,
+}
+
+/// Parses JSON. The error is the text with which Go's decoder reports it.
+pub(crate) fn json(bytes: &[u8]) -> Result<Document, String> {
+    let duplicates = RefCell::new(Vec::new());
+    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    let seed = Noting { place: &Place::Root, duplicates: &duplicates };
+    let value = seed.deserialize(&mut deserializer).map_err(|error| go_text(bytes, &error))?;
+    deserializer.end().map_err(|error| go_text(bytes, &error))?;
+    Ok(Document { value, duplicates: duplicates.into_inner() })
+}
+
+/// Parses YAML; what is JSON is parsed as such.
+pub(crate) fn yaml(bytes: &[u8]) -> Result<Document, String> {
+    if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{') {
+        if let Ok(document) = json(bytes) {
+            return Ok(document);
+        }
+    }
+    let text = std::str::from_utf8(bytes).map_err(|error| format!("yaml: {error}"))?;
+    let value: Value = serde_saphyr::from_str(text).map_err(|error| {
+        let text = error.to_string();
+        format!("yaml: {}", text.lines().next().unwrap_or_default())
+    })?;
+    Ok(Document { value, duplicates: Vec::new() })
+}
+
+fn go_text(bytes: &[u8], error: &serde_json::Error) -> String {
+    if error.is_eof() {
+        return "unexpected end of JSON input".to_owned();
+    }
+    let line = bytes.split(|byte| *byte == b'\n').nth(error.line().saturating_sub(1)).unwrap_or_default();
+    match line.get(error.column().saturating_sub(1)) {
+        Some(byte) if error.is_syntax() => {
+            format!("invalid character {:?} looking for beginning of value", char::from(*byte))
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// Where in the document the parser is; only a duplicate needs it as text.
+#[derive(Clone, Copy)]
+enum Place<'a> {
+    Root,
+    Key(&'a Place<'a>, &'a str),
+    Index(&'a Place<'a>, usize),
+}
+
+impl std::fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Root => Ok(()),
+            Self::Key(Self::Root, key) => f.write_str(key),
+            Self::Key(parent, key) => write!(f, "{parent}.{key}"),
+            Self::Index(parent, index) => write!(f, "{parent}[{index}]"),
+        }
+    }
+}
+
+struct Noting<'a> {
+    place: &'a Place<'a>,
+    duplicates: &'a RefCell<Vec<String>>,
+}
+
+impl<'de> DeserializeSeed<'de> for Noting<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Noting<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut array = Vec::new();
+        loop {
+            let place = Place::Index(self.place, array.len());
+            match items.next_element_seed(Noting { place: &place, duplicates: self.duplicates })? {
+                Some(item) => array.push(item),
+                None => return Ok(Value::Array(array)),
+            }
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some(key) = members.next_key::<String>()? {
+            let place = Place::Key(self.place, &key);
+            let value = members.next_value_seed(Noting { place: &place, duplicates: self.duplicates })?;
+            if object.contains_key(&key) {
+                let path = place.to_string();
+                let mut duplicates = self.duplicates.borrow_mut();
+                if !duplicates.contains(&path) {
+                    duplicates.push(path);
+                }
+            }
+            object.insert(key, value);
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{json, yaml};
+
+    #[test]
+    fn duplicates_are_noted_with_their_path() {
+        let document = json(br#"{"a":1,"b":[{"c":1,"c":2,"c":3}],"a":2}"#).unwrap();
+        assert_eq!(document.duplicates, ["b[0].c", "a"]);
+        assert_eq!(document.value.to_string(), r#"{"a":2,"b":[{"c":3}]}"#);
+    }
+
+    #[test]
+    fn malformed_text_is_an_error() {
+        assert_eq!(json(b"{\"a\"").unwrap_err(), "unexpected end of JSON input");
+        assert_eq!(json(b"{\"a\":x}").unwrap_err(), "invalid character 'x' looking for beginning of value");
+        assert!(json(&b"[".repeat(100_000)).is_err());
+        assert!(yaml(b"a: {b: c").unwrap_err().starts_with("yaml: "));
+        assert!(yaml("a: &x [1]\nb: [*x,*x]".as_bytes()).is_ok());
+        assert_eq!(yaml(b"a: 1\nb: [x]").unwrap().value.to_string(), r#"{"a":1,"b":["x"]}"#);
+    }
+}

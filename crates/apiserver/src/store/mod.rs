@@ -1,0 +1,240 @@
+//! Stored objects under one revision counter, as etcd keeps them: every write takes the next revision, lists are
+//! consistent snapshots, watches replay what happened since a revision.
+
+mod event;
+mod history;
+mod object;
+mod snapshot;
+pub(crate) mod token;
+mod watch;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::task::Waker;
+
+use parking_lot::Mutex;
+use serde_json::Value;
+
+pub(crate) use event::{Event, EventType};
+pub(crate) use history::HistoryLimits;
+pub(crate) use object::{Object, ObjectKey, encode_tail};
+pub(crate) use snapshot::{Page, Range};
+pub(crate) use watch::{Watch, WatchEnd};
+
+use history::History;
+
+/// All objects of one server.
+#[derive(Debug)]
+pub(crate) struct Store {
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    revision: u64,
+    collections: BTreeMap<Arc<str>, Collection>,
+    history: History,
+    stored_bytes: usize,
+    max_bytes: usize,
+    /// Watchers of everything, as garbage collection is one.
+    wakers: BTreeMap<u64, Waker>,
+    next_watch: u64,
+    closed: bool,
+}
+
+/// The objects of one resource type.
+#[derive(Debug, Default)]
+struct Collection {
+    objects: BTreeMap<ObjectKey, Arc<Object>>,
+    wakers: BTreeMap<u64, Waker>,
+    /// Counts how often its watches were ended, because the resource type went away.
+    epoch: u64,
+}
+
+/// A write that did not happen.
+#[derive(Debug)]
+pub(crate) enum WriteError {
+    /// The object is not, or no longer, as the caller saw it.
+    Changed,
+    /// The key is taken.
+    Exists(Arc<Object>),
+    /// The store is full.
+    Full,
+}
+
+/// A revision that is no longer, or not yet, known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RevisionError {
+    /// Older than the history reaches.
+    TooOld {
+        /// The revision asked for.
+        wanted: u64,
+        /// The oldest that is known.
+        oldest: u64,
+    },
+    /// Newer than the newest write.
+    TooNew {
+        /// The revision asked for.
+        wanted: u64,
+        /// The newest one.
+        current: u64,
+    },
+}
+
+impl Store {
+    /// An empty store at revision 1, as a new etcd is. `max_bytes` bounds what all objects together may take.
+    pub(crate) fn new(limits: HistoryLimits, max_bytes: usize) -> Self {
+        Self {
+            state: Mutex::new(State {
+                revision: 1,
+                collections: BTreeMap::new(),
+                history: History::new(limits),
+                stored_bytes: 0,
+                max_bytes,
+                wakers: BTreeMap::new(),
+                next_watch: 0,
+                closed: false,
+            }),
+        }
+    }
+
+    /// The newest revision.
+    pub(crate) fn revision(&self) -> u64 {
+        self.state.lock().revision
+    }
+
+    /// The object under a key.
+    pub(crate) fn get(&self, collection: &str, key: &ObjectKey) -> Option<Arc<Object>> {
+        self.state.lock().collections.get(collection)?.objects.get(key).cloned()
+    }
+
+    /// Stores a new object.
+    pub(crate) fn create(&self, collection: &str, key: ObjectKey, value: Value) -> Result<Arc<Object>, WriteError> {
+        let size = object::size(&value);
+        self.commit(collection, |state, name| {
+            if let Some(taken) = state.collections.get(name).and_then(|all| all.objects.get(&key)) {
+                return Err(WriteError::Exists(Arc::clone(taken)));
+            }
+            if state.stored_bytes.saturating_add(size) > state.max_bytes {
+                return Err(WriteError::Full);
+            }
+            let object = Arc::new(Object::new(Arc::clone(name), key, state.revision + 1, value, size));
+            Ok(Event::added(object))
+        })
+        .map(|event| Arc::clone(&event.object))
+    }
+
+    /// Replaces `current`, provided it still is what is stored.
+    pub(crate) fn update(&self, current: &Arc<Object>, value: Value) -> Result<Arc<Object>, WriteError> {
+        let size = object::size(&value);
+        self.commit(&current.collection, |state, name| {
+            state.check_current(current)?;
+            if state.stored_bytes.saturating_sub(current.size).saturating_add(size) > state.max_bytes {
+                return Err(WriteError::Full);
+            }
+            let object = Object::new(Arc::clone(name), current.key.clone(), state.revision + 1, value, size);
+            Ok(Event::modified(Arc::new(object), Arc::clone(current)))
+        })
+        .map(|event| Arc::clone(&event.object))
+    }
+
+    /// Removes `current`, provided it still is what is stored. Returns it as the deletion event shows it: with the
+    /// revision of the deletion.
+    pub(crate) fn delete(&self, current: &Arc<Object>) -> Result<Arc<Object>, WriteError> {
+        self.commit(&current.collection, |state, name| {
+            state.check_current(current)?;
+            let value = current.value().clone();
+            let last = Object::new(Arc::clone(name), current.key.clone(), state.revision + 1, value, current.size);
+            Ok(Event::deleted(Arc::new(last), Arc::clone(current)))
+        })
+        .map(|event| Arc::clone(&event.object))
+    }
+
+    /// Makes every revision before the newest too old, as a compaction does.
+    pub(crate) fn compact(&self) {
+        let state = &mut *self.state.lock();
+        state.history.compact(state.revision);
+    }
+
+    /// Ends all watches of one collection and forgets it when it is empty.
+    pub(crate) fn close_collection(&self, collection: &str) {
+        let wakers = {
+            let state = &mut *self.state.lock();
+            state.collections.get_mut(collection).map(|all| {
+                all.epoch += 1;
+                std::mem::take(&mut all.wakers)
+            })
+        };
+        wake(wakers.unwrap_or_default());
+    }
+
+    /// Ends all watches, now and later.
+    pub(crate) fn close(&self) {
+        let wakers = {
+            let state = &mut *self.state.lock();
+            state.closed = true;
+            let mut wakers = vec![std::mem::take(&mut state.wakers)];
+            wakers.extend(state.collections.values_mut().map(|all| std::mem::take(&mut all.wakers)));
+            wakers
+        };
+        wakers.into_iter().for_each(wake);
+    }
+
+    /// Runs `decide` under the lock, makes its event the next revision and wakes whoever waits for it.
+    fn commit(
+        &self,
+        collection: &str,
+        decide: impl FnOnce(&mut State, &Arc<str>) -> Result<Event, WriteError>,
+    ) -> Result<Arc<Event>, WriteError> {
+        let (event, own, global) = {
+            let state = &mut *self.state.lock();
+            let name = state.collection_name(collection);
+            let event = Arc::new(decide(state, &name)?);
+            state.apply(&event);
+            let own = state.collections.get_mut(&name).map(|all| std::mem::take(&mut all.wakers));
+            (event, own.unwrap_or_default(), std::mem::take(&mut state.wakers))
+        };
+        wake(own);
+        wake(global);
+        Ok(event)
+    }
+}
+
+impl State {
+    fn collection_name(&mut self, name: &str) -> Arc<str> {
+        if let Some((known, _)) = self.collections.get_key_value(name) {
+            return Arc::clone(known);
+        }
+        let name: Arc<str> = Arc::from(name);
+        self.collections.insert(Arc::clone(&name), Collection::default());
+        name
+    }
+
+    fn check_current(&self, current: &Arc<Object>) -> Result<(), WriteError> {
+        let stored = self.collections.get(&current.collection).and_then(|all| all.objects.get(&current.key));
+        if stored.is_some_and(|stored| stored.revision == current.revision) { Ok(()) } else { Err(WriteError::Changed) }
+    }
+
+    fn apply(&mut self, event: &Arc<Event>) {
+        self.revision = event.object.revision;
+        if let Some(previous) = &event.previous {
+            self.stored_bytes = self.stored_bytes.saturating_sub(previous.size);
+        }
+        let all = self.collections.entry(Arc::clone(&event.object.collection)).or_default();
+        if event.kind == EventType::Deleted {
+            all.objects.remove(&event.object.key);
+        } else {
+            self.stored_bytes = self.stored_bytes.saturating_add(event.object.size);
+            all.objects.insert(event.object.key.clone(), Arc::clone(&event.object));
+        }
+        self.history.push(Arc::clone(event));
+    }
+}
+
+/// Wakes in the order in which the watches were opened.
+fn wake(wakers: BTreeMap<u64, Waker>) {
+    wakers.into_values().for_each(Waker::wake);
+}
+
+#[cfg(test)]
+mod tests;

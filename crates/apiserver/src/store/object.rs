@@ -1,0 +1,83 @@
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Map, Value};
+
+/// Where an object lives within its collection. Cluster-scoped objects have an empty namespace.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ObjectKey {
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+}
+
+impl ObjectKey {
+    pub(crate) fn new(namespace: impl Into<String>, name: impl Into<String>) -> Self {
+        Self { namespace: namespace.into(), name: name.into() }
+    }
+}
+
+/// One object at one revision. It never changes.
+#[derive(Debug)]
+pub(crate) struct Object {
+    pub(crate) collection: Arc<str>,
+    pub(crate) key: ObjectKey,
+    pub(crate) revision: u64,
+    /// About the bytes that the object takes as JSON.
+    pub(crate) size: usize,
+    value: Value,
+    tail: OnceLock<Bytes>,
+}
+
+impl Object {
+    /// `value.metadata.resourceVersion` becomes `revision`.
+    pub(super) fn new(collection: Arc<str>, key: ObjectKey, revision: u64, mut value: Value, size: usize) -> Self {
+        if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
+            metadata.insert("resourceVersion".to_owned(), Value::String(revision.to_string()));
+        }
+        Self { collection, key, revision, size, value, tail: OnceLock::new() }
+    }
+
+    /// The whole object, `resourceVersion` included.
+    pub(crate) fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// The object's JSON after `apiVersion` and `kind`, closing brace included: what is the same wherever the object
+    /// shows. Encoded once and shared by all readers.
+    pub(crate) fn tail(&self) -> Bytes {
+        self.tail.get_or_init(|| encode_tail(&self.value)).clone()
+    }
+}
+
+/// Encodes an object's members without `apiVersion` and `kind` and without the opening brace, metadata first.
+pub(crate) fn encode_tail(value: &Value) -> Bytes {
+    struct Members<'a>(&'a Map<String, Value>);
+    impl Serialize for Members<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let mut map = serializer.serialize_map(None)?;
+            if let Some(metadata) = self.0.get("metadata") {
+                map.serialize_entry("metadata", metadata)?;
+            }
+            for (key, value) in self.0 {
+                if !matches!(key.as_str(), "metadata" | "apiVersion" | "kind") {
+                    map.serialize_entry(key, value)?;
+                }
+            }
+            map.end()
+        }
+    }
+    let encoded = value.as_object().and_then(|members| serde_json::to_vec(&Members(members)).ok());
+    Bytes::from(encoded.unwrap_or_else(|| b"{}".to_vec())).slice(1..)
+}
+
+/// About the bytes that a value takes as JSON.
+pub(super) fn size(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) => 5,
+        Value::Number(_) => 8,
+        Value::String(text) => text.len() + 3,
+        Value::Array(items) => items.iter().map(size).sum::<usize>() + 2,
+        Value::Object(members) => members.iter().map(|(key, value)| key.len() + 4 + size(value)).sum::<usize>() + 2,
+    }
+}

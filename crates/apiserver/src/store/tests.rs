@@ -1,0 +1,116 @@
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use serde_json::{Value, json};
+
+use super::token::ContinueToken;
+use super::{HistoryLimits, ObjectKey, Range, RevisionError, Store, WatchEnd, WriteError};
+
+fn store(events: usize) -> Arc<Store> {
+    Arc::new(Store::new(HistoryLimits { events, bytes: 1 << 20 }, 1 << 20))
+}
+
+fn value(text: &str) -> Value {
+    json!({"metadata": {"name": "x"}, "data": {"v": text}})
+}
+
+fn names(store: &Store, range: &Range<'_>) -> Result<Vec<String>, RevisionError> {
+    let page = store.list("things", range, |_| true)?;
+    Ok(page
+        .objects
+        .iter()
+        .map(|object| {
+            format!("{}/{}={}", object.key.namespace, object.key.name, object.value()["data"]["v"].as_str().unwrap())
+        })
+        .collect())
+}
+
+#[test]
+fn each_write_takes_the_next_revision() {
+    let store = store(10);
+    let a = store.create("things", ObjectKey::new("n", "a"), value("1")).unwrap();
+    assert_eq!((a.revision, a.value()["metadata"]["resourceVersion"].as_str()), (2, Some("2")));
+    assert!(matches!(store.create("things", ObjectKey::new("n", "a"), value("1")), Err(WriteError::Exists(_))));
+    let b = store.update(&a, value("2")).unwrap();
+    assert_eq!(b.revision, 3);
+    assert!(matches!(store.update(&a, value("3")), Err(WriteError::Changed)));
+    assert!(matches!(store.delete(&a), Err(WriteError::Changed)));
+    let last = store.delete(&b).unwrap();
+    assert_eq!((last.revision, last.value()["data"]["v"].as_str()), (4, Some("2")));
+    assert_eq!(store.revision(), 4);
+    assert!(store.get("things", &ObjectKey::new("n", "a")).is_none());
+}
+
+#[test]
+fn a_snapshot_of_the_past_undoes_later_writes() {
+    let store = store(10);
+    let a = store.create("things", ObjectKey::new("n", "a"), value("1")).unwrap();
+    store.create("things", ObjectKey::new("m", "b"), value("1")).unwrap();
+    let a = store.update(&a, value("2")).unwrap();
+    store.delete(&a).unwrap();
+    store.create("things", ObjectKey::new("n", "c"), value("1")).unwrap();
+    let at = |revision| names(&store, &Range { revision: Some(revision), ..Range::default() });
+    assert_eq!(at(1).unwrap(), Vec::<String>::new());
+    assert_eq!(at(2).unwrap(), ["n/a=1"]);
+    assert_eq!(at(3).unwrap(), ["m/b=1", "n/a=1"]);
+    assert_eq!(at(4).unwrap(), ["m/b=1", "n/a=2"]);
+    assert_eq!(at(5).unwrap(), ["m/b=1"]);
+    assert_eq!(at(6).unwrap(), ["m/b=1", "n/c=1"]);
+    assert_eq!(at(7), Err(RevisionError::TooNew { wanted: 7, current: 6 }));
+    store.compact();
+    assert_eq!(at(5), Err(RevisionError::TooOld { wanted: 5, oldest: 6 }));
+    let in_n = Range { namespace: Some("n"), ..Range::default() };
+    assert_eq!(names(&store, &in_n).unwrap(), ["n/c=1"]);
+}
+
+#[test]
+fn pages_count_what_remains() {
+    let store = store(10);
+    for name in ["a", "b", "c", "d"] {
+        store.create("things", ObjectKey::new("n", name), value(name)).unwrap();
+    }
+    let after = ObjectKey::new("n", "a");
+    let range = Range { namespace: Some("n"), after: Some(&after), limit: 2, ..Range::default() };
+    let page = store.list("things", &range, |_| true).unwrap();
+    assert_eq!((page.objects.len(), page.remaining, page.revision), (2, 1, 5));
+    assert_eq!(names(&store, &range).unwrap(), ["n/b=b", "n/c=c"]);
+}
+
+#[test]
+fn a_watch_sees_every_write_once_and_a_slow_one_ends() {
+    let store = store(3);
+    let mut cx = Context::from_waker(Waker::noop());
+    let mut watch = store.watch(Some("things"), 1).unwrap();
+    assert!(watch.poll_events(&mut cx).is_pending());
+    store.create("others", ObjectKey::new("", "x"), value("")).unwrap();
+    let a = store.create("things", ObjectKey::new("n", "a"), value("1")).unwrap();
+    store.delete(&a).unwrap();
+    let Poll::Ready(Ok(events)) = watch.poll_events(&mut cx) else { panic!("there are events") };
+    let seen: Vec<_> = events.iter().map(|event| (event.kind.as_str(), event.revision())).collect();
+    assert_eq!(seen, [("ADDED", 3), ("DELETED", 4)]);
+    for name in ["b", "c", "d", "e"] {
+        store.create("things", ObjectKey::new("n", name), value(name)).unwrap();
+    }
+    assert!(matches!(watch.poll_events(&mut cx), Poll::Ready(Err(WatchEnd::TooSlow))));
+    assert!(matches!(store.watch(Some("things"), 3), Err(RevisionError::TooOld { .. })));
+    let mut late = store.watch(None, store.revision()).unwrap();
+    store.close();
+    assert!(matches!(late.poll_events(&mut cx), Poll::Ready(Err(WatchEnd::Closed))));
+}
+
+#[test]
+fn a_full_store_refuses_writes() {
+    let store = Store::new(HistoryLimits { events: 10, bytes: 1000 }, 100);
+    let big = "x".repeat(200);
+    assert!(matches!(store.create("things", ObjectKey::new("n", "a"), value(&big)), Err(WriteError::Full)));
+    assert_eq!(store.revision(), 1);
+}
+
+#[test]
+fn continue_tokens_survive_the_round_trip() {
+    let token = ContinueToken { revision: Some(7), after: ObjectKey::new("n", "a") };
+    assert_eq!(ContinueToken::decode(&token.encode()).unwrap(), token);
+    for bad in ["abc", "e30", "", "%%%"] {
+        assert!(ContinueToken::decode(bad).is_err(), "{bad}");
+    }
+}

@@ -1,0 +1,127 @@
+use std::sync::Arc;
+
+use controller_runtime_schema as schema;
+use http::StatusCode;
+use serde_json::Value;
+
+use super::{Call, Reply, WriteOptions, lifecycle};
+use crate::metadata::{fields, validate};
+use crate::pipeline::decode;
+use crate::status::ApiError;
+use crate::store::{ObjectKey, WriteError};
+use crate::strategy::{Change, StrategyContext};
+
+/// Names are generated this many times before a taken one is reported.
+const GENERATED_NAME_ATTEMPTS: usize = 8;
+/// Random characters at the end of a generated name.
+const SUFFIX: usize = 5;
+/// Characters of `generateName` that are used.
+const MAX_PREFIX: usize = 63 - SUFFIX;
+
+/// Creates an object.
+pub(crate) fn create(call: &Call) -> Result<Reply, ApiError> {
+    let options = WriteOptions::of(call, "CreateOptions")?;
+    let mut object = decode::object(call, options.validation)?;
+    decode::check_place(call, &mut object)?;
+    set_defaults(call, &mut object);
+    super::managed::track(call, None, &mut object, &options);
+    create_object(call, object, &options)
+}
+
+/// Sets the defaults of the schema and those of the kind.
+pub(super) fn set_defaults(call: &Call, object: &mut Value) {
+    schema::default(object, &call.resource.schema());
+    call.resource.strategy.default(object);
+}
+
+/// Creates an object that is decoded, defaulted and has its managed fields.
+pub(super) fn create_object(call: &Call, object: Value, options: &WriteOptions) -> Result<Reply, ApiError> {
+    let generated = fields::text(&object, "name").is_empty() && !fields::text(&object, "generateName").is_empty();
+    let attempts = if generated { GENERATED_NAME_ATTEMPTS } else { 1 };
+    let mut object = Some(object);
+    let mut outcome = Err(ApiError::internal("no attempt was made"));
+    for attempt in 1..=attempts {
+        let Some(template) = (if attempt == attempts { object.take() } else { object.clone() }) else { break };
+        outcome = attempt_create(call, template, options, generated);
+        let taken = matches!(&outcome, Err(error) if error.reason() == "AlreadyExists");
+        if !taken {
+            break;
+        }
+    }
+    outcome
+}
+
+fn attempt_create(call: &Call, mut object: Value, options: &WriteOptions, generated: bool) -> Result<Reply, ApiError> {
+    let resource = &call.resource;
+    if generated {
+        let prefix: String = fields::text(&object, "generateName").chars().take(MAX_PREFIX).collect();
+        fields::set(&mut object, "name", format!("{prefix}{}", call.core.ambient.name_suffix(SUFFIX)));
+    }
+    let name = fields::text(&object, "name").to_owned();
+    lifecycle::check_create(call, &name)?;
+    prepare(call, &mut object, options);
+    let mut errors = validate::create(&object, resource);
+    errors.extend(resource.strategy.validate(&object));
+    if errors.is_empty() {
+        let cx = StrategyContext { core: &call.core, dry_run: options.dry_run };
+        errors.extend(resource.strategy.reserve(&mut object, None, &cx));
+    }
+    if !errors.is_empty() {
+        return Err(ApiError::invalid(&resource.group, &resource.kind, &name, &errors));
+    }
+    if !fields::text(&object, "resourceVersion").is_empty() {
+        return Err(ApiError::unclassified("resourceVersion should not be set on objects to be created"));
+    }
+    let key = ObjectKey::new(call.namespace.as_str(), name);
+    if options.dry_run {
+        if let Some(taken) = call.core.store.get(&call.collection(), &key) {
+            return Err(exists(call, &key.name, taken.value()));
+        }
+        return Ok(Reply::Made(StatusCode::CREATED, object));
+    }
+    let taken_name = key.name.clone();
+    let stored = call.core.store.create(&call.collection(), key, object).map_err(|error| match error {
+        WriteError::Exists(taken) => exists(call, &taken_name, taken.value()),
+        WriteError::Changed => ApiError::modified(resource.group_resource(), &taken_name),
+        WriteError::Full => full(),
+    })?;
+    resource.strategy.committed(Change { old: None, new: Some(stored.value()) }, &call.core);
+    Ok(Reply::Stored(StatusCode::CREATED, stored))
+}
+
+/// Sets what only the server may set on a new object.
+fn prepare(call: &Call, object: &mut Value, options: &WriteOptions) {
+    let resource = &call.resource;
+    validate::reset_for_create(object, call.core.ambient.uuid(), &call.now());
+    if resource.has_status() && resource.strategy.drops_status() && drop_status(object) {
+        set_defaults(call, object);
+    }
+    let cx = StrategyContext { core: &call.core, dry_run: options.dry_run };
+    resource.strategy.prepare_create(object, &cx);
+    if resource.strategy.tracks_generation() {
+        fields::set(object, "generation", 1);
+    }
+}
+
+fn drop_status(object: &mut Value) -> bool {
+    object.as_object_mut().is_some_and(|members| members.remove("status").is_some())
+}
+
+fn exists(call: &Call, name: &str, taken: &Value) -> ApiError {
+    let resource = call.resource.group_resource();
+    if fields::is_deleting(taken) {
+        ApiError::being_deleted(resource, name)
+    } else {
+        ApiError::already_exists(resource, name)
+    }
+}
+
+/// What etcd answers when its space is used up.
+pub(super) fn full() -> ApiError {
+    ApiError::unclassified("etcdserver: mvcc: database space exceeded")
+}
+
+/// Runs the kind's own work after a write.
+pub(super) fn committed(call: &Call, old: Option<&Value>, new: Option<&Value>) {
+    call.resource.strategy.committed(Change { old, new }, &Arc::clone(&call.core));
+}

@@ -1,0 +1,73 @@
+//! What namespaces mean for the objects in them and for their own deletion.
+
+use serde_json::Value;
+
+use super::Call;
+use crate::core::Core;
+use crate::metadata::fields;
+use crate::resource::Resource;
+use crate::status::{ApiError, Cause, GroupResource};
+use crate::store::ObjectKey;
+
+const NAMESPACES: GroupResource<'_> = GroupResource { group: "", resource: "namespaces" };
+
+/// Namespaces that can't be deleted.
+const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
+
+/// Whether objects of this resource are namespaces.
+pub(crate) fn is_namespace(resource: &Resource) -> bool {
+    resource.group.is_empty() && resource.plural == "namespaces"
+}
+
+/// Refuses new objects in a namespace that does not exist or is going away.
+pub(super) fn check_create(call: &Call, name: &str) -> Result<(), ApiError> {
+    if !call.resource.namespaced {
+        return Ok(());
+    }
+    let namespace = call.namespace.as_str();
+    let Some(stored) = find(&call.core, namespace) else {
+        return Err(ApiError::not_found(NAMESPACES, namespace));
+    };
+    if !fields::is_deleting(&stored) {
+        return Ok(());
+    }
+    let why = format!("unable to create new content in namespace {namespace} because it is being terminated");
+    Err(ApiError::forbidden(call.resource.group_resource(), name, &why).with_cause(Cause {
+        reason: "NamespaceTerminating".to_owned(),
+        message: format!("namespace {namespace} is being terminated"),
+        field: "metadata.namespace".to_owned(),
+    }))
+}
+
+fn find(core: &Core, namespace: &str) -> Option<Value> {
+    let object = core.store.get("namespaces", &ObjectKey::new("", namespace))?;
+    // Only the metadata matters.
+    object.value().get("metadata").map(|metadata| serde_json::json!({"metadata": metadata}))
+}
+
+/// Refuses the deletion of namespaces that must stay.
+pub(super) fn check_delete(resource: &Resource, name: &str) -> Result<(), ApiError> {
+    if is_namespace(resource) && IMMORTAL.contains(&name) {
+        return Err(ApiError::forbidden(NAMESPACES, name, "this namespace may not be deleted"));
+    }
+    Ok(())
+}
+
+/// Whether something beside `metadata.finalizers` keeps an object that is being deleted: a namespace's content.
+pub(super) fn is_kept(resource: &Resource, object: &Value) -> bool {
+    is_namespace(resource)
+        && object.pointer("/spec/finalizers").and_then(Value::as_array).is_some_and(|list| !list.is_empty())
+}
+
+/// Marks a namespace whose deletion begins.
+pub(super) fn mark_terminating(resource: &Resource, object: &mut Value) {
+    if !is_namespace(resource) {
+        return;
+    }
+    if let Some(members) = object.as_object_mut() {
+        let status = members.entry("status").or_insert_with(|| Value::Object(serde_json::Map::new()));
+        if let Some(status) = status.as_object_mut() {
+            status.insert("phase".to_owned(), Value::from("Terminating"));
+        }
+    }
+}

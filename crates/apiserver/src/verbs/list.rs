@@ -1,0 +1,90 @@
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::list_options::{ListOptions, RevisionMatch, revision_error};
+use super::{Call, Items, Reply};
+use crate::status::ApiError;
+use crate::store::token::ContinueToken;
+use crate::store::{Page, Range, RevisionError};
+
+/// Lists objects: a consistent snapshot, in pages if asked for.
+pub(super) fn list(call: &Call) -> Result<Reply, ApiError> {
+    let options = ListOptions::of(call, false)?;
+    let token = token(&options)?;
+    let (revision, after) = match &token {
+        Some(token) => (token.revision, Some(&token.after)),
+        None => (start(call, &options)?, None),
+    };
+    let range = Range {
+        namespace: Some(call.namespace.as_str()).filter(|namespace| !namespace.is_empty()),
+        after,
+        revision,
+        limit: options.limit,
+    };
+    let selection = &options.selection;
+    let listed = call.core.store.list(&call.collection(), &range, |object| selection.matches(&call.resource, object));
+    let page = listed.map_err(|error| match token {
+        Some(token) => continue_error(error, token),
+        None => revision_error(error),
+    })?;
+    Ok(Reply::List(items(page, selection.is_everything())))
+}
+
+/// The revision of a first page; `None` is the newest.
+fn start(call: &Call, options: &ListOptions) -> Result<Option<u64>, ApiError> {
+    let Some(revision) = options.revision.filter(|revision| *revision > 0) else { return Ok(None) };
+    let exact = options.revision_match == RevisionMatch::Exact
+        || (options.revision_match == RevisionMatch::Unset && options.limit > 0);
+    if exact {
+        return Ok(Some(revision));
+    }
+    let current = call.core.store.revision();
+    if revision > current {
+        return Err(revision_error(RevisionError::TooNew { wanted: revision, current }));
+    }
+    Ok(None)
+}
+
+fn token(options: &ListOptions) -> Result<Option<ContinueToken>, ApiError> {
+    if options.continue_token.is_empty() {
+        return Ok(None);
+    }
+    let token = ContinueToken::decode(&options.continue_token).map_err(|error| {
+        ApiError::bad_request(format!("invalid continue token: continue key is not valid: {error}"))
+    })?;
+    if options.revision.is_some_and(|revision| revision > 0) {
+        return Err(ApiError::bad_request("specifying resource version is not allowed when using continue"));
+    }
+    Ok(Some(token))
+}
+
+/// An expired token comes with one that goes on, on the newest state.
+fn continue_error(error: RevisionError, token: ContinueToken) -> ApiError {
+    match error {
+        RevisionError::TooOld { .. } => ApiError::expired(
+            "The provided continue parameter is too old to display a consistent list result. You can start a new list \
+             without the continue parameter, or use the continue token in this response to retrieve the remainder of \
+             the results. Continuing with the provided token results in an inconsistent list - objects that were \
+             created, modified, or deleted between the time the first chunk was returned and now may show up in the \
+             list.",
+        )
+        .with_continue(ContinueToken { revision: None, after: token.after }.encode()),
+        RevisionError::TooNew { .. } => revision_error(error),
+    }
+}
+
+fn items(page: Page, everything: bool) -> Items {
+    let Page { revision, objects, remaining } = page;
+    let mut metadata = Map::new();
+    metadata.insert("resourceVersion".to_owned(), Value::String(revision.to_string()));
+    if let Some(last) = objects.last().filter(|_| remaining > 0) {
+        let next = ContinueToken { revision: Some(revision), after: last.key.clone() };
+        metadata.insert("continue".to_owned(), Value::String(next.encode()));
+        // With selectors nobody knows how many of the rest match.
+        if everything {
+            metadata.insert("remainingItemCount".to_owned(), json!(remaining));
+        }
+    }
+    Items { objects: objects.into_iter().collect::<Vec<Arc<_>>>(), metadata }
+}

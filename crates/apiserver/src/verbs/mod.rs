@@ -1,0 +1,103 @@
+//! What can be done with objects, one verb per file.
+//!
+//! A verb gets a [`Call`]: the resource that the path names and what came with the request. It answers with a [`Reply`],
+//! which the pipeline brings into the form that the client accepts.
+
+mod call;
+mod create;
+mod delete;
+mod delete_collection;
+mod delete_options;
+mod get;
+mod lifecycle;
+mod list;
+mod list_options;
+mod managed;
+mod modify;
+mod reply;
+mod scale;
+mod update;
+mod watch;
+mod watch_stream;
+mod write_options;
+
+pub(crate) use call::{Call, view};
+pub(crate) use create::create;
+pub(crate) use reply::{Items, Reply};
+pub(crate) use write_options::WriteOptions;
+
+use http::Method;
+
+use crate::pipeline::resolve::ObjectPath;
+use crate::status::ApiError;
+
+/// Answers a call for objects.
+pub(crate) fn dispatch(call: &Call, method: &Method, path: &ObjectPath) -> Result<Reply, ApiError> {
+    let verb = verb(call, method, path)?;
+    if let Some(subresource) = &call.subresource {
+        return subresource_verb(call, subresource, verb);
+    }
+    if !call.resource.allows(verb) {
+        return Err(ApiError::method_not_allowed());
+    }
+    match verb {
+        "get" => get::get(call),
+        "list" => list::list(call),
+        "watch" => watch::watch(call),
+        "create" => create(call),
+        "update" => update::update(call),
+        "delete" => delete::delete(call),
+        "deletecollection" => delete_collection::delete_collection(call),
+        _ => Err(ApiError::method_not_allowed()),
+    }
+}
+
+fn subresource_verb(call: &Call, subresource: &str, verb: &'static str) -> Result<Reply, ApiError> {
+    let Some(served) = call.resource.subresources.get(subresource) else {
+        return Err(ApiError::unknown_resource());
+    };
+    if !served.verbs.iter().any(|listed| listed == verb) {
+        return Err(ApiError::method_not_allowed());
+    }
+    if subresource == "scale" && call.resource.scale.is_some() {
+        return match verb {
+            "get" => scale::get(call),
+            "update" => scale::update(call),
+            _ => Err(ApiError::method_not_allowed()),
+        };
+    }
+    if served.kind != call.resource.kind {
+        return Err(ApiError::unknown_resource());
+    }
+    match verb {
+        "get" => get::get(call),
+        "update" => update::update(call),
+        _ => Err(ApiError::method_not_allowed()),
+    }
+}
+
+/// The verb that a method means for a path.
+fn verb(call: &Call, method: &Method, path: &ObjectPath) -> Result<&'static str, ApiError> {
+    let named = path.name.is_some();
+    let verb = match *method {
+        Method::GET | Method::HEAD if path.watch => "watch",
+        Method::GET | Method::HEAD if named => "get",
+        Method::GET | Method::HEAD if call.query.flag("watch") => "watch",
+        Method::GET | Method::HEAD => "list",
+        Method::POST if !named || path.subresource.is_some() => "create",
+        Method::PUT if named => "update",
+        Method::PATCH if named => "patch",
+        Method::DELETE if named => "delete",
+        Method::DELETE => "deletecollection",
+        _ => return Err(ApiError::method_not_allowed()),
+    };
+    // Only reads reach over all namespaces.
+    let everywhere = call.resource.namespaced && call.namespace.is_empty();
+    if everywhere && named {
+        return Err(ApiError::unknown_resource());
+    }
+    if everywhere && !matches!(verb, "list" | "watch") {
+        return Err(ApiError::method_not_allowed());
+    }
+    Ok(verb)
+}

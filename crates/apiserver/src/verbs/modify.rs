@@ -1,0 +1,184 @@
+//! Changes to a stored object: what update, patch and apply have in common.
+
+use std::sync::Arc;
+
+use controller_runtime_schema::{FieldError, FieldPath};
+use http::StatusCode;
+use serde_json::Value;
+
+use super::create::{committed, create_object, full};
+use super::{Call, Reply, WriteOptions, lifecycle};
+use crate::managed_fields::Tracking;
+use crate::metadata::{fields, validate};
+use crate::pipeline::decode;
+use crate::status::ApiError;
+use crate::store::{Object, WriteError};
+use crate::strategy::StrategyContext;
+
+/// A change that does not depend on a resourceVersion is tried again so often when others write in between.
+const ATTEMPTS: usize = 100;
+
+/// Replaces the named object by what `transform` makes of it.
+///
+/// `transform` gets the stored object in the version of the request, `None` when it does not exist (only if
+/// `may_create`), and gives back a decoded and defaulted object with its managed fields. It runs again when somebody
+/// else wrote in between; a `resourceVersion` that it sets itself makes that a conflict.
+pub(super) fn modify(
+    call: &Call,
+    options: &WriteOptions,
+    may_create: bool,
+    mut transform: impl FnMut(Option<&Value>) -> Result<Value, ApiError>,
+) -> Result<Reply, ApiError> {
+    let name = call.key().name;
+    for _ in 0..ATTEMPTS {
+        let Some(stored) = call.core.store.get(&call.collection(), &call.key()) else {
+            if !may_create {
+                return Err(ApiError::not_found(call.resource.group_resource(), &name));
+            }
+            let mut object = transform(None)?;
+            decode::check_place(call, &mut object)?;
+            return create_object(call, object, options);
+        };
+        if let Some(reply) = attempt(call, options, &stored, &mut transform)? {
+            return Ok(reply);
+        }
+    }
+    Err(ApiError::modified(call.resource.group_resource(), &name))
+}
+
+/// One attempt; `None` when somebody else wrote in between.
+fn attempt(
+    call: &Call,
+    options: &WriteOptions,
+    stored: &Arc<Object>,
+    transform: &mut impl FnMut(Option<&Value>) -> Result<Value, ApiError>,
+) -> Result<Option<Reply>, ApiError> {
+    let live = call.view(stored);
+    let mut new = transform(Some(&live))?;
+    decode::check_place(call, &mut new)?;
+    check_preconditions(call, &mut new, stored)?;
+    prepare(call, &mut new, &live);
+    Tracking::settle(&live, &mut new);
+    check(call, options, &mut new, &live)?;
+    if new == *live {
+        return Ok(Some(Reply::Stored(StatusCode::OK, Arc::clone(stored))));
+    }
+    if options.dry_run {
+        return Ok(Some(Reply::Made(StatusCode::OK, new)));
+    }
+    commit(call, stored, new)
+}
+
+/// Stores the changed object, or removes it when nothing keeps it any more.
+fn commit(call: &Call, stored: &Arc<Object>, new: Value) -> Result<Option<Reply>, ApiError> {
+    let resource = &call.resource;
+    let goes = fields::is_deleting(&new)
+        && fields::finalizers(&new).is_empty()
+        && fields::get(&new, "deletionGracePeriodSeconds").and_then(Value::as_i64).unwrap_or_default() == 0
+        && !lifecycle::is_kept(resource, &new);
+    let written = if goes { call.core.store.delete(stored) } else { call.core.store.update(stored, new.clone()) };
+    let written = match written {
+        Ok(written) => written,
+        Err(WriteError::Changed | WriteError::Exists(_)) => return Ok(None),
+        Err(WriteError::Full) => return Err(full()),
+    };
+    if goes {
+        committed(call, Some(stored.value()), None);
+        return Ok(Some(Reply::Made(StatusCode::OK, new)));
+    }
+    committed(call, Some(stored.value()), Some(written.value()));
+    Ok(Some(Reply::Stored(StatusCode::OK, written)))
+}
+
+/// The revision and uid that the new object names must be the stored ones.
+fn check_preconditions(call: &Call, new: &mut Value, stored: &Object) -> Result<(), ApiError> {
+    let resource = &call.resource;
+    let name = &stored.key.name;
+    let uid = fields::text(new, "uid");
+    let stored_uid = fields::text(stored.value(), "uid");
+    if !uid.is_empty() && uid != stored_uid {
+        let why = format!(
+            "StorageError: invalid object, Code: 4, Key: /registry/{}, ResourceVersion: 0, AdditionalErrorMsg: \
+             Precondition failed: UID in precondition: {uid}, UID in object meta: {stored_uid}",
+            storage_path(call, stored)
+        );
+        return Err(ApiError::conflict(resource.group_resource(), name, &why));
+    }
+    let text = fields::text(new, "resourceVersion").to_owned();
+    let revision: u64 = if text.is_empty() {
+        0
+    } else {
+        text.parse().map_err(|_| {
+            let text = crate::status::quote(&text);
+            ApiError::unclassified(format!("strconv.ParseUint: parsing {text}: invalid syntax"))
+        })?
+    };
+    if revision == 0 && !resource.strategy.unconditional_update() {
+        let path = FieldPath::new("metadata.resourceVersion");
+        let error = FieldError::invalid(&path, 0, "must be specified for an update");
+        return Err(ApiError::invalid(&resource.group, &resource.kind, name, &[error]));
+    }
+    if revision != 0 && revision != stored.revision {
+        return Err(ApiError::modified(resource.group_resource(), name));
+    }
+    fields::copy(new, "resourceVersion", stored.value());
+    Ok(())
+}
+
+fn storage_path(call: &Call, stored: &Object) -> String {
+    let group = if call.resource.strategy.typed() { String::new() } else { format!("{}/", call.resource.group) };
+    let namespace = if stored.key.namespace.is_empty() { String::new() } else { format!("{}/", stored.key.namespace) };
+    format!("{group}{}/{namespace}{}", call.resource.plural, stored.key.name)
+}
+
+/// Carries over what this endpoint does not change and counts the generation.
+fn prepare(call: &Call, new: &mut Value, live: &Value) {
+    let resource = &call.resource;
+    let strategy = &resource.strategy;
+    match call.subresource.as_deref() {
+        Some("status") => keep_all_but_status(new, live, strategy.status_keeps_metadata()),
+        Some(_) => {}
+        None if resource.has_status() => copy_member(new, "status", live),
+        None => {}
+    }
+    validate::carry_over(new, live);
+    strategy.prepare_update(new, live, call.subresource.as_deref());
+    let counts = call.subresource.as_deref() != Some("status");
+    if counts && strategy.tracks_generation() && strategy.generation_changes(new, live, resource.has_status()) {
+        let generation = fields::get(live, "generation").and_then(Value::as_i64).unwrap_or_default();
+        fields::set(new, "generation", generation.saturating_add(1));
+    }
+}
+
+fn keep_all_but_status(new: &mut Value, live: &Value, keeps_metadata: bool) {
+    let mut kept = live.clone();
+    copy_member(&mut kept, "status", new);
+    if keeps_metadata {
+        fields::copy(&mut kept, "managedFields", new);
+    } else {
+        copy_member(&mut kept, "metadata", new);
+    }
+    *new = kept;
+}
+
+fn copy_member(object: &mut Value, key: &str, from: &Value) {
+    let Some(members) = object.as_object_mut() else { return };
+    match from.get(key) {
+        Some(value) => members.insert(key.to_owned(), value.clone()),
+        None => members.remove(key),
+    };
+}
+
+fn check(call: &Call, options: &WriteOptions, new: &mut Value, live: &Value) -> Result<(), ApiError> {
+    let resource = &call.resource;
+    let mut errors = validate::update(new, live);
+    errors.extend(resource.strategy.validate_update(new, live, call.subresource.as_deref()));
+    if errors.is_empty() && call.subresource.is_none() {
+        let cx = StrategyContext { core: &call.core, dry_run: options.dry_run };
+        errors.extend(resource.strategy.reserve(new, Some(live), &cx));
+    }
+    if errors.is_empty() {
+        return Ok(());
+    }
+    Err(ApiError::invalid(&resource.group, &resource.kind, fields::text(new, "name"), &errors))
+}

@@ -1,0 +1,160 @@
+use http::StatusCode;
+use serde_json::{Map, Value, json};
+
+use super::modify::modify;
+use super::{Call, Reply, WriteOptions};
+use crate::metadata::fields;
+use crate::pipeline::decode;
+use crate::resource::ScalePaths;
+use crate::status::ApiError;
+
+/// Shows an object as a `Scale`.
+pub(super) fn get(call: &Call) -> Result<Reply, ApiError> {
+    let key = call.key();
+    let found = call.core.store.get(&call.collection(), &key);
+    let object = found.ok_or_else(|| ApiError::not_found(call.resource.group_resource(), &key.name))?;
+    Ok(Reply::Made(StatusCode::OK, scale_of(call, &call.view(&object))))
+}
+
+/// Sets the wanted replicas.
+pub(super) fn update(call: &Call) -> Result<Reply, ApiError> {
+    let options = WriteOptions::of(call, "UpdateOptions")?;
+    let scale = decode::document(call)?.value;
+    change(call, &options, |_| Ok(scale.clone()))
+}
+
+/// Replaces the object's scale by what `transform` makes of it.
+pub(super) fn change(
+    call: &Call,
+    options: &WriteOptions,
+    mut transform: impl FnMut(&Value) -> Result<Value, ApiError>,
+) -> Result<Reply, ApiError> {
+    let reply = modify(call, options, false, |live| {
+        let live = live.cloned().unwrap_or_default();
+        let scale = transform(&scale_of(call, &live))?;
+        let mut new = live.clone();
+        write(call, &mut new, &scale)?;
+        for field in ["uid", "resourceVersion"] {
+            match fields::text(&scale, field) {
+                "" => fields::remove(&mut new, field),
+                text => fields::set(&mut new, field, text),
+            }
+        }
+        let name = fields::text(&scale, "name");
+        if !name.is_empty() {
+            fields::set(&mut new, "name", name);
+        }
+        // Custom resources insist on a revision; leaving it out of a scale is fine.
+        if fields::text(&scale, "resourceVersion").is_empty() {
+            fields::copy(&mut new, "resourceVersion", &live);
+        }
+        super::managed::track(call, Some(&live), &mut new, options);
+        Ok(new)
+    })?;
+    Ok(match reply {
+        Reply::Stored(code, object) => Reply::Made(code, scale_of(call, &call.view(&object))),
+        Reply::Made(code, object) => Reply::Made(code, scale_of(call, &object)),
+        other => other,
+    })
+}
+
+fn write(call: &Call, object: &mut Value, scale: &Value) -> Result<(), ApiError> {
+    let Some(paths) = &call.resource.scale else { return Err(ApiError::unknown_resource()) };
+    let given = scale.pointer("/spec/replicas");
+    let replicas = match given {
+        None | Some(Value::Null) => 0,
+        Some(value) => value.as_i64().filter(|value| i32::try_from(*value).is_ok()).ok_or_else(|| {
+            ApiError::bad_request(
+                "Scale in version \"v1\" cannot be handled as a Scale: json: cannot unmarshal into Go struct field \
+                 ScaleSpec.spec.replicas of type int32",
+            )
+        })?,
+    };
+    if replicas < 0 {
+        let path = controller_runtime_schema::FieldPath::new("spec.replicas");
+        let detail = "must be greater than or equal to 0";
+        let error = controller_runtime_schema::FieldError::invalid(&path, replicas, detail);
+        return Err(ApiError::invalid("autoscaling", "Scale", fields::text(object, "name"), &[error]));
+    }
+    set(object, &paths.spec_replicas, json!(replicas));
+    Ok(())
+}
+
+fn scale_of(call: &Call, object: &Value) -> Value {
+    let Some(paths) = &call.resource.scale else { return Value::Null };
+    let mut metadata = Map::new();
+    for field in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] {
+        if let Some(value) = fields::get(object, field) {
+            metadata.insert(field.to_owned(), value.clone());
+        }
+    }
+    let number = |path: &[String]| at(object, path).and_then(Value::as_i64).unwrap_or_default();
+    let mut spec = Map::new();
+    if let replicas @ 1.. = number(&paths.spec_replicas) {
+        spec.insert("replicas".to_owned(), json!(replicas));
+    }
+    let mut status = json!({"replicas": number(&paths.status_replicas)});
+    let selector = selector(object, paths);
+    if let Some(members) = status.as_object_mut().filter(|_| !selector.is_empty()) {
+        members.insert("selector".to_owned(), Value::String(selector));
+    }
+    json!({"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": metadata, "spec": spec, "status": status})
+}
+
+fn selector(object: &Value, paths: &ScalePaths) -> String {
+    match paths.label_selector.as_ref().and_then(|path| at(object, path)) {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Object(selector)) => selector_text(selector),
+        _ => String::new(),
+    }
+}
+
+/// A `LabelSelector`, or the plain map of labels that replication controllers have, as text.
+fn selector_text(selector: &Map<String, Value>) -> String {
+    let is_structured = selector.keys().any(|key| key == "matchLabels" || key == "matchExpressions");
+    let labels = if is_structured { selector.get("matchLabels").and_then(Value::as_object) } else { Some(selector) };
+    let mut terms: Vec<(String, String)> = labels
+        .into_iter()
+        .flatten()
+        .map(|(key, value)| (key.clone(), format!("{key}={}", value.as_str().unwrap_or_default())))
+        .collect();
+    let expressions = selector.get("matchExpressions").and_then(Value::as_array).into_iter().flatten();
+    terms.extend(expressions.filter_map(|expression| {
+        let key = expression.get("key")?.as_str()?;
+        let mut values: Vec<&str> = expression
+            .get("values")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        values.sort_unstable();
+        let text = match expression.get("operator")?.as_str()? {
+            "In" => format!("{key} in ({})", values.join(",")),
+            "NotIn" => format!("{key} notin ({})", values.join(",")),
+            "Exists" => key.to_owned(),
+            "DoesNotExist" => format!("!{key}"),
+            _ => return None,
+        };
+        Some((key.to_owned(), text))
+    }));
+    terms.sort_by(|left, right| left.0.cmp(&right.0));
+    let texts: Vec<String> = terms.into_iter().map(|(_, text)| text).collect();
+    texts.join(",")
+}
+
+fn at<'a>(object: &'a Value, path: &[String]) -> Option<&'a Value> {
+    path.iter().try_fold(object, |value, key| value.get(key))
+}
+
+fn set(object: &mut Value, path: &[String], value: Value) {
+    let mut place = object;
+    for key in path {
+        if !place.is_object() {
+            *place = Value::Object(Map::new());
+        }
+        let Some(members) = place.as_object_mut() else { return };
+        place = members.entry(key.clone()).or_insert(Value::Null);
+    }
+    *place = value;
+}

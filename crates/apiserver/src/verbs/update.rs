@@ -1,0 +1,18 @@
+use super::modify::modify;
+use super::{Call, Reply, WriteOptions};
+use crate::pipeline::decode;
+use crate::status::ApiError;
+
+/// Replaces an object, or what one of its subresources covers.
+pub(super) fn update(call: &Call) -> Result<Reply, ApiError> {
+    let options = WriteOptions::of(call, "UpdateOptions")?;
+    let mut object = decode::object(call, options.validation)?;
+    decode::check_place(call, &mut object)?;
+    super::create::set_defaults(call, &mut object);
+    let may_create = call.subresource.is_none() && call.resource.strategy.create_on_update();
+    modify(call, &options, may_create, |live| {
+        let mut new = object.clone();
+        super::managed::track(call, live, &mut new, &options);
+        Ok(new)
+    })
+}
