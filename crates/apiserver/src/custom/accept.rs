@@ -35,6 +35,15 @@ pub(super) fn terminating(definition: Definition<'_>, reason: &str, message: &st
     with_condition(status_of(definition), condition("Terminating", "True", reason, message), now)
 }
 
+/// The status of a definition whose objects are gone, but that something else keeps.
+pub(super) fn terminated(definition: Definition<'_>, reason: &str, now: &str) -> Value {
+    let message = match reason {
+        "NeverEstablished" => "resource was never established",
+        _ => "removed all instances",
+    };
+    with_condition(status_of(definition), condition("Terminating", "False", reason, message), now)
+}
+
 fn status_of(definition: Definition<'_>) -> Value {
     definition.status().cloned().unwrap_or_else(|| json!({}))
 }

@@ -1,11 +1,14 @@
 //! How CustomResourceDefinitions behave.
 
+use std::sync::Arc;
+
 use controller_runtime_schema::FieldError;
 use serde_json::{Map, Value, json};
 
 use super::definition::Definition;
-use super::{accept, validate, warning};
-use crate::strategy::{Strategy, StrategyContext};
+use super::{accept, settle, validate, warning};
+use crate::core::Core;
+use crate::strategy::{Change, Strategy, StrategyContext};
 
 /// What keeps a definition until its objects are gone.
 pub(super) const FINALIZER: &str = "customresourcecleanup.apiextensions.k8s.io";
@@ -122,6 +125,7 @@ impl Strategy for DefinitionStrategy {
         let Some(map) = object.as_object_mut() else { return };
         map.insert("status".to_owned(), status);
         let Some(metadata) = child(map, "metadata") else { return };
+        metadata.insert("deletionTimestamp".to_owned(), now.into());
         let finalizers = metadata.entry("finalizers").or_insert_with(|| json!([]));
         if let Some(finalizers) = finalizers.as_array_mut().filter(|all| !all.contains(&FINALIZER.into())) {
             finalizers.push(FINALIZER.into());
@@ -134,5 +138,9 @@ impl Strategy for DefinitionStrategy {
 
     fn tracks_generation(&self) -> bool {
         true
+    }
+
+    fn committed(&self, change: Change<'_>, core: &Arc<Core>) {
+        settle::definition_changed(change, core);
     }
 }

@@ -13,6 +13,7 @@ mod json_path;
 mod object;
 mod selectable;
 mod served;
+mod settle;
 mod validate;
 mod warning;
 

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use controller_runtime_schema::{
-    FieldError, FieldPath, Schema, validate, validate_embedded, validate_lists, validate_update,
+    FieldError, FieldPath, Schema, prune, validate, validate_embedded, validate_lists, validate_update,
 };
 use serde_json::Value;
 
-use super::{embedded, warning};
+use super::{embedded, settle, warning};
+use crate::core::Core;
 use crate::resource::ScalePaths;
-use crate::strategy::Strategy;
+use crate::strategy::{Change, Strategy};
 
 /// The strategy of the objects of one version of a definition.
 #[derive(Debug)]
@@ -93,7 +94,28 @@ fn at<'a>(object: &'a Value, keys: &[String]) -> Option<&'a Value> {
     keys.iter().try_fold(object, |value, key| value.get(key))
 }
 
+/// Writes numbers as Go does, which drops an empty fraction.
+fn shorten_numbers(value: &mut Value) {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let whole = number.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < 9.2e18);
+            if let Some(whole) = whole {
+                #[expect(clippy::cast_possible_truncation, reason = "it is whole and small enough")]
+                let whole = whole as i64;
+                *value = whole.into();
+            }
+        }
+        Value::Object(map) => map.values_mut().for_each(shorten_numbers),
+        Value::Array(items) => items.iter_mut().for_each(shorten_numbers),
+        _ => {}
+    }
+}
+
 impl Strategy for ObjectStrategy {
+    fn normalize(&self, object: &mut Value) {
+        shorten_numbers(object);
+    }
+
     fn validate(&self, object: &Value) -> Vec<FieldError> {
         let mut errors = validate(object, &self.schema, &FieldPath::root());
         errors.extend(self.scale(object, true));
@@ -158,5 +180,20 @@ impl Strategy for ObjectStrategy {
             }
         };
         self.selectable_fields.iter().map(|path| (path.clone(), value(path))).collect()
+    }
+
+    fn committed(&self, change: Change<'_>, core: &Arc<Core>) {
+        if change.new.is_none() {
+            settle::object_removed(&self.definition, core);
+        }
+    }
+
+    fn convert(&self, object: &mut Value, api_version: &str, kind: &str) {
+        if let Some(map) = object.as_object_mut() {
+            map.insert("apiVersion".to_owned(), api_version.into());
+            map.insert("kind".to_owned(), kind.into());
+        }
+        // A version shows only what it knows.
+        prune(object, &self.schema, true);
     }
 }

@@ -124,7 +124,8 @@ pub(crate) trait Strategy: Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Marks an object whose deletion begins, before anything else is done to it: adds what keeps it.
+    /// Called when the deletion of an object is asked for the first time. A kind that sets `deletionTimestamp` here, and
+    /// the finalizers that keep the object, begins the deletion in its own way; propagation and grace period don't count.
     fn prepare_delete(&self, _object: &mut Value, _now: &str) {}
 
     /// Whether a name is allowed; `prefix` says that it is a `generateName`. The texts end up in `Invalid value`

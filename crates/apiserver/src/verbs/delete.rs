@@ -21,7 +21,7 @@ const ATTEMPTS: usize = 100;
 
 /// What became of an object that was to be deleted.
 #[derive(Debug)]
-pub(super) enum Deleted {
+pub(crate) enum Deleted {
     /// It is gone, or would be; this is its last state.
     Gone(Value),
     /// Something keeps it: finalizers or a grace period.
@@ -30,7 +30,7 @@ pub(super) enum Deleted {
 
 /// An object whose deletion has begun.
 #[derive(Debug)]
-pub(super) enum Pending {
+pub(crate) enum Pending {
     Stored(Arc<Object>),
     DryRun(Value),
 }
@@ -58,7 +58,7 @@ pub(super) fn delete(call: &Call) -> Result<Reply, ApiError> {
 }
 
 /// Deletes one object, or begins to.
-pub(super) fn delete_object(
+pub(crate) fn delete_object(
     core: &Arc<Core>,
     resource: &Resource,
     key: &ObjectKey,
@@ -108,13 +108,19 @@ fn attempt(
 ) -> Result<Option<Deleted>, ApiError> {
     let live = view(resource, stored.value());
     let mut next = live.clone().into_owned();
-    let finalizers = finalizers(resource, &live, options);
-    fields::set_finalizers(&mut next, &finalizers);
-    let grace = grace(resource, &live, options);
-    if finalizers.is_empty() && grace == 0 && !lifecycle::is_kept(resource, &next) {
-        return remove(core, resource, stored, options);
+    if !fields::is_deleting(&live) {
+        resource.strategy.prepare_delete(&mut next, &core.now());
     }
-    mark(core, resource, &mut next, &live, grace);
+    let begun_by_kind = fields::is_deleting(&next) && !fields::is_deleting(&live);
+    if !begun_by_kind {
+        let finalizers = finalizers(resource, &live, options);
+        fields::set_finalizers(&mut next, &finalizers);
+        let grace = grace(resource, &live, options);
+        if finalizers.is_empty() && grace == 0 && !lifecycle::is_kept(resource, &next) {
+            return remove(core, resource, stored, options);
+        }
+        mark(core, resource, &mut next, &live, grace);
+    }
     if next == *live {
         return Ok(Some(Deleted::Pending(Pending::Stored(Arc::clone(stored)))));
     }

@@ -19,8 +19,12 @@ pub(crate) fn is_namespace(resource: &Resource) -> bool {
     resource.group.is_empty() && resource.plural == "namespaces"
 }
 
-/// Refuses new objects in a namespace that does not exist or is going away.
+/// Refuses new objects in a namespace that does not exist or is going away, and of a definition that is going away.
 pub(super) fn check_create(call: &Call, name: &str) -> Result<(), ApiError> {
+    if call.resource.terminating {
+        let why = "create not allowed while custom resource definition is terminating";
+        return Err(ApiError::forbidden(call.resource.group_resource(), name, why));
+    }
     if !call.resource.namespaced {
         return Ok(());
     }

@@ -23,6 +23,8 @@ mod write_options;
 
 pub(crate) use call::{Call, view};
 pub(crate) use create::create;
+pub(crate) use delete::delete_object;
+pub(crate) use delete_options::DeleteOptions;
 pub(crate) use reply::{Items, Reply};
 pub(crate) use write_options::WriteOptions;
 
@@ -34,6 +36,9 @@ use crate::status::ApiError;
 /// Answers a call for objects.
 pub(crate) fn dispatch(call: &Call, method: &Method, path: &ObjectPath) -> Result<Reply, ApiError> {
     let verb = verb(call, method, path)?;
+    if let Some(warning) = &call.resource.deprecation_warning {
+        call.warn(warning.clone());
+    }
     if let Some(subresource) = &call.subresource {
         return subresource_verb(call, subresource, verb);
     }

@@ -178,6 +178,9 @@ fn check(call: &Call, options: &WriteOptions, new: &mut Value, live: &Value) -> 
         errors.extend(resource.strategy.reserve(new, Some(live), &cx));
     }
     if errors.is_empty() {
+        if call.subresource.is_none() {
+            resource.strategy.warnings(new, Some(live)).into_iter().for_each(|text| call.warn(text));
+        }
         return Ok(());
     }
     Err(ApiError::invalid(&resource.group, &resource.kind, fields::text(new, "name"), &errors))
