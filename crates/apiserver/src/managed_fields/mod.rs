@@ -2,9 +2,11 @@
 
 mod field_manager;
 mod reset;
+mod scale;
 mod tracking;
 
 pub(crate) use field_manager::{check_field_manager, field_manager_of};
+pub(crate) use scale::{ScaleTracking, scale_schema};
 pub(crate) use tracking::Tracking;
 
 #[cfg(test)]

@@ -43,6 +43,26 @@ impl Tracking {
         }
     }
 
+    /// A write of a built-in kind that no resource stands for, such as a `Scale`.
+    pub(super) fn of_schema(
+        schema: Arc<Schema>,
+        api_version: &str,
+        subresource: Option<&str>,
+        manager: String,
+        now: String,
+    ) -> Tracking {
+        Tracking {
+            api_version: api_version.to_owned(),
+            manager,
+            subresource: subresource.map(str::to_owned),
+            now,
+            empty: empty_object(&schema),
+            reset: FieldSet::new(),
+            schema,
+            typed: true,
+        }
+    }
+
     /// Notes in a new object who owns what, and in a changed one what changed hands.
     ///
     /// Both are as the client sees them: `new` is decoded and has its defaults, but nothing is allocated yet.

@@ -1,9 +1,9 @@
 //! Patches as requests bring them.
 
 use controller_runtime_merge::{StrategicError, json_merge, strategic_merge};
+use controller_runtime_schema::Schema;
 use serde_json::{Map, Value};
 
-use crate::resource::Resource;
 use crate::status::ApiError;
 
 use super::PatchType;
@@ -40,20 +40,29 @@ impl Patch {
         }
     }
 
-    /// What the patch makes of an object; `None` for apply, which needs to know who applies.
+    /// What the patch makes of an object of a schema.
     ///
-    /// Errors: 422 when an operation can't be applied, 400, 422 or 500 when a strategic merge patch can't.
-    pub(crate) fn patched(&self, current: &Value, resource: &Resource) -> Option<Result<Value, ApiError>> {
-        Some(match self {
+    /// Errors: 422 when an operation can't be applied, 400, 422 or 500 when a strategic merge patch can't; 500 for a
+    /// configuration, which can't be applied without knowing who applies it.
+    pub(crate) fn patched(&self, current: &Value, schema: &Schema) -> Result<Value, ApiError> {
+        match self {
             Patch::Json(operations) => operations.patched(current),
             Patch::Merge(change) => {
                 let mut patched = current.clone();
                 json_merge(&mut patched, change);
                 Ok(patched)
             }
-            Patch::Strategic(change) => strategic_merge(current, change, &resource.schema()).map_err(strategic_error),
-            Patch::Apply(_) => return None,
-        })
+            Patch::Strategic(change) => strategic_merge(current, change, schema).map_err(strategic_error),
+            Patch::Apply(_) => Err(ApiError::internal("a configuration is applied, not patched in")),
+        }
+    }
+
+    /// What messages show when the patched object is none of its kind: the object, or a strategic merge patch itself.
+    pub(crate) fn shown(&self, patched: &Value) -> String {
+        match self {
+            Patch::Strategic(change) => go_plain(change),
+            _ => patched.to_string(),
+        }
     }
 }
 
@@ -77,7 +86,9 @@ fn decode_config(body: &[u8]) -> Result<Value, ApiError> {
         return Ok(json);
     }
     let text = std::str::from_utf8(body).map_err(|_| ApiError::bad_request("error decoding patch: invalid UTF-8"))?;
-    let documents: Vec<Value> = serde_saphyr::from_multiple(text).map_err(|error| {
+    // As in JSON, the last of several equal keys counts.
+    let options = serde_saphyr::options! { duplicate_keys: serde_saphyr::DuplicateKeyPolicy::LastWins };
+    let documents: Vec<Value> = serde_saphyr::from_multiple_with_options(text, options).map_err(|error| {
         ApiError::bad_request(format!("error decoding patch: error converting YAML to JSON: {error}"))
     })?;
     let first = documents.into_iter().next().unwrap_or_default();
@@ -107,5 +118,19 @@ fn strategic_error(error: StrategicError) -> ApiError {
             ApiError::unprocessable("the server rejected our request due to an error in our request")
         }
         _ => ApiError::unclassified(message),
+    }
+}
+
+/// A value in the form of Go's `%v`.
+fn go_plain(value: &Value) -> String {
+    match value {
+        Value::Null => "<nil>".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => format!("[{}]", items.iter().map(go_plain).collect::<Vec<_>>().join(" ")),
+        Value::Object(fields) => {
+            let fields = fields.iter().map(|(key, value)| format!("{key}:{}", go_plain(value)));
+            format!("map[{}]", fields.collect::<Vec<_>>().join(" "))
+        }
+        scalar => scalar.to_string(),
     }
 }

@@ -107,6 +107,7 @@ fn configurations_are_yaml_or_json() {
         ("{\"a\":1}", json!({"a": 1})),
         ("a: 1\nb: [x, \"5\", 5, true, null]\n", json!({"a": 1, "b": ["x", "5", 5, true, null]})),
         ("a: 1\n---\nb: 2\n", json!({"a": 1})),
+        ("a: 1\na: 2\n", json!({"a": 2})),
         ("", json!({})),
     ];
     for (body, expected) in cases {

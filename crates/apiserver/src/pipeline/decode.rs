@@ -32,16 +32,15 @@ pub(crate) enum FieldValidation {
 }
 
 impl FieldValidation {
-    /// Reads the `fieldValidation` parameter; `options` names the options object for the error.
-    pub(crate) fn of(call: &Call, options: &str) -> Result<Self, ApiError> {
-        match call.query.text("fieldValidation") {
+    /// Reads the `fieldValidation` parameter.
+    pub(crate) fn parse(text: &str) -> Result<Self, FieldError> {
+        match text {
             "Ignore" => Ok(Self::Ignore),
             "" | "Warn" => Ok(Self::Warn),
             "Strict" => Ok(Self::Strict),
             other => {
                 let path = FieldPath::new("fieldValidation");
-                let error = FieldError::not_supported(&path, other, &["", "Ignore", "Strict", "Warn"]);
-                Err(ApiError::invalid("meta.k8s.io", options, "", &[error]))
+                Err(FieldError::not_supported(&path, other, &["", "Ignore", "Strict", "Warn"]))
             }
         }
     }

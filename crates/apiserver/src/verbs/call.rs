@@ -51,16 +51,6 @@ impl Call {
         served.map_or_else(|| self.resource.kind.clone(), |served| served.kind.clone())
     }
 
-    /// Who owns the fields that this request writes: the `fieldManager` parameter or the client's name.
-    pub(crate) fn manager(&self) -> String {
-        let given = self.query.text("fieldManager");
-        if !given.is_empty() {
-            return given.to_owned();
-        }
-        let agent = self.user_agent.split('/').next().unwrap_or_default();
-        if agent.is_empty() { "unknown".to_owned() } else { agent.chars().take(128).collect() }
-    }
-
     /// Adds a warning header to the answer.
     pub(crate) fn warn(&self, text: String) {
         let mut warnings = self.warnings.lock();

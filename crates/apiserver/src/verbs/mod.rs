@@ -3,6 +3,7 @@
 //! A verb gets a [`Call`]: the resource that the path names and what came with the request. It answers with a [`Reply`],
 //! which the pipeline brings into the form that the client accepts.
 
+mod apply;
 mod call;
 mod create;
 mod delete;
@@ -14,6 +15,7 @@ mod list;
 mod list_options;
 mod managed;
 mod modify;
+mod patch;
 mod reply;
 mod scale;
 mod update;
@@ -51,6 +53,7 @@ pub(crate) fn dispatch(call: &Call, method: &Method, path: &ObjectPath) -> Resul
         "watch" => watch::watch(call),
         "create" => create(call),
         "update" => update::update(call),
+        "patch" => patch::patch(call),
         "delete" => delete::delete(call),
         "deletecollection" => delete_collection::delete_collection(call),
         _ => Err(ApiError::method_not_allowed()),
@@ -68,6 +71,7 @@ fn subresource_verb(call: &Call, subresource: &str, verb: &'static str) -> Resul
         return match verb {
             "get" => scale::get(call),
             "update" => scale::update(call),
+            "patch" => patch::patch_scale(call),
             _ => Err(ApiError::method_not_allowed()),
         };
     }
@@ -77,6 +81,7 @@ fn subresource_verb(call: &Call, subresource: &str, verb: &'static str) -> Resul
     match verb {
         "get" => get::get(call),
         "update" => update::update(call),
+        "patch" => patch::patch(call),
         _ => Err(ApiError::method_not_allowed()),
     }
 }

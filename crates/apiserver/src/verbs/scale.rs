@@ -2,7 +2,8 @@ use http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::modify::modify;
-use super::{Call, Reply, WriteOptions};
+use super::{Call, Reply, WriteOptions, managed};
+use crate::managed_fields::ScaleTracking;
 use crate::metadata::fields;
 use crate::pipeline::decode;
 use crate::resource::ScalePaths;
@@ -23,17 +24,42 @@ pub(super) fn update(call: &Call) -> Result<Reply, ApiError> {
     change(call, &options, |_| Ok(scale.clone()))
 }
 
+/// Applies a configuration to the scale.
+pub(super) fn apply(call: &Call, config: &Value, options: &WriteOptions) -> Result<Reply, ApiError> {
+    super::apply::check_kind(config, "autoscaling/v1", "Scale")?;
+    let tracking = managed::scale_tracking(call, options);
+    write(call, options, &tracking, |scale| tracking.of_scale.apply(Some(scale), config, options.force))
+}
+
 /// Replaces the object's scale by what `transform` makes of it.
 pub(super) fn change(
     call: &Call,
     options: &WriteOptions,
     mut transform: impl FnMut(&Value) -> Result<Value, ApiError>,
 ) -> Result<Reply, ApiError> {
+    let tracking = managed::scale_tracking(call, options);
+    write(call, options, &tracking, |scale| {
+        let mut new = transform(scale)?;
+        tracking.of_scale.track(Some(scale), &mut new);
+        Ok(new)
+    })
+}
+
+/// Replaces the object's scale, with its managed fields, by what `transform` makes of it.
+fn write(
+    call: &Call,
+    options: &WriteOptions,
+    tracking: &ScaleTracking,
+    mut transform: impl FnMut(&Value) -> Result<Value, ApiError>,
+) -> Result<Reply, ApiError> {
     let reply = modify(call, options, false, |live| {
         let live = live.cloned().unwrap_or_default();
-        let scale = transform(&scale_of(call, &live))?;
+        let mut shown = scale_of(call, &live);
+        tracking.show(&live, &mut shown);
+        let scale = transform(&shown)?;
         let mut new = live.clone();
-        write(call, &mut new, &scale)?;
+        write_replicas(call, &mut new, &scale)?;
+        tracking.carry_over(&live, &scale, &mut new);
         for field in ["uid", "resourceVersion"] {
             match fields::text(&scale, field) {
                 "" => fields::remove(&mut new, field),
@@ -48,7 +74,6 @@ pub(super) fn change(
         if fields::text(&scale, "resourceVersion").is_empty() {
             fields::copy(&mut new, "resourceVersion", &live);
         }
-        super::managed::track(call, Some(&live), &mut new, options);
         Ok(new)
     })?;
     Ok(match reply {
@@ -58,7 +83,7 @@ pub(super) fn change(
     })
 }
 
-fn write(call: &Call, object: &mut Value, scale: &Value) -> Result<(), ApiError> {
+fn write_replicas(call: &Call, object: &mut Value, scale: &Value) -> Result<(), ApiError> {
     let Some(paths) = &call.resource.scale else { return Err(ApiError::unknown_resource()) };
     let given = scale.pointer("/spec/replicas");
     let replicas = match given {

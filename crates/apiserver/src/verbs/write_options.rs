@@ -1,6 +1,7 @@
 use controller_runtime_schema::{FieldError, FieldPath};
 
 use super::Call;
+use crate::managed_fields::{check_field_manager, field_manager_of};
 use crate::pipeline::decode::FieldValidation;
 use crate::status::ApiError;
 
@@ -13,28 +14,47 @@ pub(crate) struct WriteOptions {
     pub(crate) validation: FieldValidation,
     /// Who owns the fields that are written.
     pub(crate) manager: String,
+    /// Whether apply takes fields that others own.
+    pub(crate) force: bool,
 }
 
 impl WriteOptions {
-    /// Reads the parameters; `kind` names the options object in errors: `CreateOptions`, `UpdateOptions`,
-    /// `PatchOptions`.
+    /// Reads the parameters; `kind` names the options object in errors: `CreateOptions`, `UpdateOptions`.
     pub(crate) fn of(call: &Call, kind: &str) -> Result<Self, ApiError> {
+        Self::checked(call, kind, Vec::new())
+    }
+
+    /// Reads the parameters of a patch. Only apply may force, and must name its field manager.
+    pub(crate) fn of_patch(call: &Call, is_apply: bool) -> Result<Self, ApiError> {
         let mut errors = Vec::new();
+        if is_apply && call.query.text("fieldManager").is_empty() {
+            errors.push(FieldError::required(&FieldPath::new("fieldManager"), "is required for apply patch"));
+        }
+        if !is_apply && call.query.has("force") {
+            let detail = "may not be specified for non-apply patch";
+            errors.push(FieldError::forbidden(&FieldPath::new("force"), detail));
+        }
+        Self::checked(call, "PatchOptions", errors)
+    }
+
+    fn checked(call: &Call, kind: &str, mut errors: Vec<FieldError>) -> Result<Self, ApiError> {
+        let named = call.query.text("fieldManager");
+        errors.extend(check_field_manager(named));
         let dry_run: Vec<&str> = call.query.all("dryRun").collect();
         errors.extend(check_dry_run(&dry_run));
-        let given = call.query.text("fieldManager");
-        let path = FieldPath::new("fieldManager");
-        if given.len() > 128 {
-            errors.push(FieldError::too_long(&path, 128));
-        }
-        if let Some(bad) = given.chars().find(|c| c.is_control()) {
-            let detail = format!("should only contain printable characters, found {bad:?}");
-            errors.push(FieldError::invalid(&path, given, detail));
-        }
+        let validation = FieldValidation::parse(call.query.text("fieldValidation")).unwrap_or_else(|error| {
+            errors.push(error);
+            FieldValidation::default()
+        });
         if !errors.is_empty() {
             return Err(ApiError::invalid("meta.k8s.io", kind, "", &errors));
         }
-        Ok(Self { dry_run: !dry_run.is_empty(), validation: FieldValidation::of(call, kind)?, manager: call.manager() })
+        Ok(Self {
+            dry_run: !dry_run.is_empty(),
+            validation,
+            manager: field_manager_of(named, &call.user_agent),
+            force: call.query.flag("force"),
+        })
     }
 }
 

@@ -1,0 +1,41 @@
+use serde_json::Value;
+
+use super::modify::modify;
+use super::{Call, Reply, WriteOptions, managed};
+use crate::metadata::fields;
+use crate::pipeline::decode;
+use crate::pipeline::parse::Document;
+use crate::status::ApiError;
+
+/// Applies a configuration with field ownership (server-side apply, KEP-555); creates the object if there is none.
+pub(super) fn apply(call: &Call, config: &Value, options: &WriteOptions) -> Result<Reply, ApiError> {
+    check_kind(config, &call.resource.api_version(), &call.resource.kind)?;
+    let may_create = call.subresource.is_none();
+    modify(call, options, may_create, |live| {
+        let applied = managed::tracking(call, options).apply(live, config, options.force)?;
+        let uid = fields::text(&applied, "uid").to_owned();
+        if live.is_none() && !uid.is_empty() {
+            let why =
+                format!("uid mismatch: the provided object specified uid {uid}, and no existing object was found");
+            return Err(ApiError::conflict(call.resource.group_resource(), &call.key().name, &why));
+        }
+        let document = Document { value: applied, duplicates: Vec::new() };
+        let mut new = decode::typed_object(call, document, decode::FieldValidation::Ignore)?;
+        if live.is_none() {
+            fields::remove(&mut new, "resourceVersion");
+        }
+        super::create::set_defaults(call, &mut new);
+        Ok(new)
+    })
+}
+
+/// Refuses a configuration of another kind or version.
+pub(super) fn check_kind(config: &Value, api_version: &str, kind: &str) -> Result<(), ApiError> {
+    let text = |key: &str| config.get(key).and_then(Value::as_str).unwrap_or_default();
+    let (given_version, given_kind) = (text("apiVersion"), text("kind"));
+    if given_version == api_version && given_kind == kind {
+        return Ok(());
+    }
+    let slash = if given_version.contains('/') { "" } else { "/" };
+    Err(ApiError::bad_request(format!("invalid object type: {slash}{given_version}, Kind={given_kind}")))
+}
