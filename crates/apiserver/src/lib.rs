@@ -19,6 +19,7 @@ mod access;
 mod body;
 mod bootstrap;
 mod catalogue;
+mod controllers;
 mod core;
 mod custom;
 mod discovery;

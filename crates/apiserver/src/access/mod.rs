@@ -1,6 +1,8 @@
 //! Who may use the server.
 
 mod identity;
+mod protobuf;
+pub(crate) mod reviews;
 
 pub(crate) use identity::AUTHENTICATED;
 pub use identity::Identity;

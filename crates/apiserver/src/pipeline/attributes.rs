@@ -107,10 +107,10 @@ fn settle_verb(attributes: &mut ResourceAttributes, query: &str) {
     }
     match attributes.verb.as_str() {
         "get" | "list" => {
-            attributes.verb = "list".to_owned();
+            "list".clone_into(&mut attributes.verb);
             for (key, value) in form_urlencoded::parse(query.as_bytes()) {
                 match &*key {
-                    "watch" if !matches!(&*value, "false" | "0") => attributes.verb = "watch".to_owned(),
+                    "watch" if !matches!(&*value, "false" | "0") => "watch".clone_into(&mut attributes.verb),
                     "fieldSelector" => {
                         let name = value.split(',').find_map(|term| term.strip_prefix("metadata.name="));
                         name.unwrap_or_default().trim_start_matches('=').clone_into(&mut attributes.name);
@@ -119,7 +119,7 @@ fn settle_verb(attributes: &mut ResourceAttributes, query: &str) {
                 }
             }
         }
-        "delete" => attributes.verb = "deletecollection".to_owned(),
+        "delete" => "deletecollection".clone_into(&mut attributes.verb),
         _ => {}
     }
 }

@@ -8,6 +8,7 @@ use super::door::Door;
 use super::request_log::RequestLog;
 use crate::access::Identity;
 use crate::bootstrap::bootstrap;
+use crate::controllers::{garbage_collection, namespace_deletion};
 use crate::core::Core;
 use crate::pipeline::authenticate::{Authenticator, random_token};
 
@@ -19,11 +20,20 @@ pub struct ApiServerBuilder {
     admin_token: Option<String>,
     users: BTreeMap<String, Identity>,
     request_log: usize,
+    garbage_collection: bool,
+    namespace_deletion: bool,
 }
 
 impl ApiServerBuilder {
     pub(super) fn new() -> Self {
-        Self { ambient: None, admin_token: None, users: BTreeMap::new(), request_log: 10_000 }
+        Self {
+            ambient: None,
+            admin_token: None,
+            users: BTreeMap::new(),
+            request_log: 10_000,
+            garbage_collection: true,
+            namespace_deletion: true,
+        }
     }
 
     /// Clock, randomness, ids and task spawning. Default: the machine's.
@@ -52,7 +62,24 @@ impl ApiServerBuilder {
         self
     }
 
+    /// Whether objects go when their owners are gone, as where kube-controller-manager runs. Without it, as with a bare
+    /// kube-apiserver, they stay, and deletes that wait for dependents or orphan them are never done. Default: true.
+    pub fn garbage_collection(mut self, on: bool) -> Self {
+        self.garbage_collection = on;
+        self
+    }
+
+    /// Whether a deleted namespace is emptied and goes, as where kube-controller-manager runs. Without it, it stays
+    /// `Terminating`. Default: true.
+    pub fn namespace_deletion(mut self, on: bool) -> Self {
+        self.namespace_deletion = on;
+        self
+    }
+
     /// Makes the server. It is ready at once: no input or output happens here.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime, on which its controllers run, unless both are switched off.
     pub fn build(self) -> ApiServer {
         let ambient = self.ambient.unwrap_or_default();
         let admin_token = self.admin_token.unwrap_or_else(|| random_token(&ambient));
@@ -66,6 +93,12 @@ impl ApiServerBuilder {
             log: RequestLog::new(self.request_log),
             stop,
         });
+        if self.garbage_collection {
+            tasks.spawn("garbage collection", garbage_collection(Arc::clone(&door), tasks.token().clone()));
+        }
+        if self.namespace_deletion {
+            tasks.spawn("namespace deletion", namespace_deletion(Arc::clone(&door), tasks.token().clone()));
+        }
         ApiServer::new(door, tasks)
     }
 }

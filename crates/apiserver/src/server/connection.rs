@@ -30,7 +30,7 @@ const MAX_HEAD: usize = 1 << 20;
 /// How long a client may take for the TLS handshake, and for the head of a request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(32);
 /// How long a client may take to send a request's body.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
+const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
 /// How long a connection may be without requests.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
 /// How long requests in flight may go on when the server stops.

@@ -12,7 +12,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use super::prompt::TooSlow;
 use super::request_log::{RequestLog, RequestRecord};
 use super::{health, version};
-use crate::access::Identity;
+use crate::access::{Identity, reviews};
 use crate::body::Body;
 use crate::core::Core;
 use crate::pipeline;
@@ -52,8 +52,7 @@ impl Door {
         };
         let entry = self.log.begin(record(&parts, user.name.clone(), body.clone()));
         let head = parts.method == Method::HEAD;
-        parts.extensions.insert(user);
-        let response = self.dispatch(parts, body).await;
+        let response = self.dispatch(user, parts, body).await;
         self.log.finish(entry, response.status().as_u16());
         self.finish(response, head)
     }
@@ -81,10 +80,12 @@ impl Door {
         Ok((user, body))
     }
 
-    async fn dispatch(&self, parts: Parts, body: Bytes) -> Response<Body> {
-        if let Some(response) = health::respond(&parts).or_else(|| version::respond(&parts)) {
+    async fn dispatch(&self, user: Identity, mut parts: Parts, body: Bytes) -> Response<Body> {
+        let own = health::respond(&parts).or_else(|| version::respond(&parts));
+        if let Some(response) = own.or_else(|| reviews::respond(&parts, &body, &user, &self.core.ambient)) {
             return response;
         }
+        parts.extensions.insert(user);
         pipeline::handle(&self.core, parts, body).await
     }
 

@@ -40,7 +40,7 @@ fn all(endpoint: &str, checks: &[&str], query: &str) -> String {
     let mut lines = String::new();
     for check in checks {
         let how = if excluded.iter().any(|name| name == check) { "excluded: ok" } else { "ok" };
-        lines.push_str(&format!("[+]{check} {how}\n"));
+        lines.extend(["[+]", check, " ", how, "\n"]);
     }
     let unknown: Vec<_> =
         excluded.iter().filter(|name| !checks.contains(&&***name)).map(|name| format!("{name:?}")).collect();

@@ -18,7 +18,7 @@ use tower::ServiceExt;
 
 /// One way into a server.
 #[derive(Debug)]
-pub enum Door {
+pub(crate) enum Door {
     InProcess(InProcess),
     Http1(Listener),
     Http2(Listener),
@@ -28,29 +28,29 @@ pub enum Door {
 
 /// A whole response.
 #[derive(Debug)]
-pub struct Answer {
-    pub code: StatusCode,
-    pub headers: HeaderMap,
-    pub body: Bytes,
+pub(crate) struct Answer {
+    pub(crate) code: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
 }
 
 impl Answer {
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         std::str::from_utf8(&self.body).unwrap()
     }
 
-    pub fn json(&self) -> serde_json::Value {
+    pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
     }
 }
 
 /// Port 0 on loopback.
-pub fn local(tls: Tls) -> ListenOptions {
+pub(crate) fn local(tls: Tls) -> ListenOptions {
     ListenOptions { addr: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), tls }
 }
 
 /// Every door of a server.
-pub async fn doors(server: &ApiServer) -> Vec<Door> {
+pub(crate) async fn doors(server: &ApiServer) -> Vec<Door> {
     vec![
         Door::InProcess(server.service()),
         Door::Http1(server.listen(local(Tls::Off)).await.unwrap()),
@@ -61,7 +61,7 @@ pub async fn doors(server: &ApiServer) -> Vec<Door> {
 }
 
 impl Door {
-    pub async fn send(&self, request: Request<Full<Bytes>>) -> Answer {
+    pub(crate) async fn send(&self, request: Request<Full<Bytes>>) -> Answer {
         match self {
             Self::InProcess(service) => collect(service.clone().oneshot(request).await.unwrap()).await,
             Self::Http1(listener) => http1(TcpStream::connect(listener.local_addr()).await.unwrap(), request).await,
@@ -72,16 +72,16 @@ impl Door {
     }
 
     /// A request without body.
-    pub async fn get(&self, path: &str, token: Option<&str>) -> Answer {
+    pub(crate) async fn get(&self, path: &str, token: Option<&str>) -> Answer {
         self.send(request("GET", path, token, "")).await
     }
 
-    pub fn is_network(&self) -> bool {
+    pub(crate) fn is_network(&self) -> bool {
         !matches!(self, Self::InProcess(_))
     }
 }
 
-pub fn request(method: &str, path: &str, token: Option<&str>, body: &str) -> Request<Full<Bytes>> {
+pub(crate) fn request(method: &str, path: &str, token: Option<&str>, body: &str) -> Request<Full<Bytes>> {
     let mut request = Request::builder().method(method).uri(format!("http://localhost{path}"));
     if let Some(token) = token {
         request = request.header("authorization", format!("Bearer {token}"));
@@ -92,7 +92,7 @@ pub fn request(method: &str, path: &str, token: Option<&str>, body: &str) -> Req
     request.body(Full::new(Bytes::from(body.to_owned()))).unwrap()
 }
 
-pub async fn tls(listener: &Listener, alpn: &[u8]) -> tokio_rustls::client::TlsStream<TcpStream> {
+pub(crate) async fn tls(listener: &Listener, alpn: &[u8]) -> tokio_rustls::client::TlsStream<TcpStream> {
     let pem = listener.certificate_authority().unwrap();
     let mut roots = RootCertStore::empty();
     roots.add(tokio_rustls::rustls::pki_types::CertificateDer::from_pem_slice(pem.as_bytes()).unwrap()).unwrap();

@@ -1,10 +1,7 @@
 //! The server's doors: in process, HTTP/1.1 and HTTP/2, plain and TLS.
 
-mod bad_input;
-mod client;
-
+use crate::client::{Door, doors, local, request};
 use bytes::Bytes;
-use client::{Door, doors, local, request};
 use controller_runtime_ambient::Ambient;
 use controller_runtime_apiserver::{ApiServer, Identity, ListenError, ListenOptions, Tls};
 use http_body_util::Full;
@@ -78,6 +75,44 @@ async fn credentials_decide_who_may_enter() {
     let users: Vec<_> = log.iter().take(4).map(|record| (record.user.as_str(), record.code)).collect();
     assert_eq!(users, [("admin", Some(404)), ("admin", Some(404)), ("jane", Some(404)), ("", Some(401))]);
     server.shutdown().await;
+}
+
+#[tokio::test]
+async fn clients_may_ask_about_themselves() {
+    let server = server();
+    let door = Door::InProcess(server.service());
+    let who = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+    let answer = door.send(request("POST", who, Some("jane-token"), "{}")).await;
+    assert_eq!(answer.code, 201);
+    let user = &answer.json()["status"]["userInfo"];
+    assert_eq!(user.to_string(), r#"{"groups":["system:authenticated"],"username":"jane"}"#);
+    let may = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    let spec = r#"{"spec":{"resourceAttributes":{"verb":"create","resource":"pods"}}}"#;
+    for (body, code) in [(spec, 201), ("{}", 422), ("{", 400)] {
+        let answer = door.send(request("POST", may, None, body)).await;
+        assert_eq!(answer.code, code, "{}", answer.text());
+    }
+    let rules = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
+    assert_eq!(door.send(request("POST", rules, None, r#"{"spec":{"namespace":"x"}}"#)).await.code, 201);
+    assert_eq!(door.send(request("POST", rules, None, "{}")).await.code, 400);
+    assert_eq!(door.get(who, None).await.code, 405);
+    let network = Door::Http1(server.listen(local(Tls::Off)).await.unwrap());
+    assert_eq!(network.send(request("POST", who, None, "{}")).await.code, 403);
+    server.shutdown().await;
+}
+
+/// kubectl sends reviews as protocol buffers.
+#[tokio::test]
+async fn reviews_are_read_from_protobuf() {
+    let server = server();
+    let door = Door::InProcess(server.service());
+    let mut may = request("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", None, "");
+    may.headers_mut().insert("content-type", "application/vnd.kubernetes.protobuf".parse().unwrap());
+    // {2: {2: {1: {2: "get", 5: "pods"}}}} in Kubernetes' envelope.
+    *may.body_mut() = Full::new(Bytes::from_static(b"k8s\0\x12\x0f\x12\x0d\x0a\x0b\x12\x03get\x2a\x04pods"));
+    let answer = door.send(may).await;
+    assert_eq!(answer.json()["spec"], serde_json::json!({"resourceAttributes": {"verb": "get", "resource": "pods"}}));
+    assert_eq!(answer.json()["status"]["allowed"], true);
 }
 
 #[tokio::test]

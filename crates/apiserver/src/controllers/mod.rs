@@ -1,0 +1,13 @@
+//! The controllers without which an API server is not whole: garbage collection and namespace deletion, as
+//! kube-controller-manager runs them. They send requests as any client does, through the server's door; what they
+//! watch they read straight from the store.
+
+mod client;
+mod garbage_collection;
+mod namespace_deletion;
+mod queue;
+mod reference;
+mod run;
+
+pub(crate) use garbage_collection::garbage_collection;
+pub(crate) use namespace_deletion::namespace_deletion;

@@ -1,0 +1,10 @@
+//! The server as its clients see it, through all of its doors.
+
+#![allow(clippy::unwrap_used, reason = "in tests a panic is the report")]
+
+mod bad_input;
+mod client;
+mod cluster;
+mod doors;
+mod garbage_collection;
+mod namespace_deletion;
