@@ -297,19 +297,19 @@ impl<K: Eq> Shared<K> {
         self.hasher.hash_one(key)
     }
 
-    /// Changes the state under the lock; afterwards wakes as many waiters as there are keys for them, and tells the
-    /// timer and the observer.
+    /// Changes the state under the lock; afterwards wakes a waiter if there is a key for it, and tells the timer and the
+    /// observer.
     pub(crate) fn update<R>(&self, change: impl FnOnce(&mut State<K>, Moment, &mut Effects) -> R) -> R {
         let now = self.now();
         let mut effects = Effects::default();
-        let (result, first, more) = {
+        let (result, waker) = {
             let mut state = self.state.lock();
             let result = change(&mut state, now, &mut effects);
-            let first = if effects.pushed > 0 { state.waiters.pop() } else { None };
-            let more = if effects.pushed > 1 { state.waiters.pop_up_to(effects.pushed - 1) } else { Vec::new() };
-            (result, first, more)
+            (result, if state.len() > 0 { state.waiters.next(now) } else { None })
         };
-        first.into_iter().chain(more).for_each(Waker::wake);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
         if effects.rearm {
             self.rearm.notify_one();
         }
@@ -337,14 +337,13 @@ impl<K: Eq> Shared<K> {
     /// Takes a key, or registers `waiter` for the next one and gives its id. The flag says that none will come.
     fn take(self: &Arc<Self>, waiter: Option<(Option<u64>, &Waker)>) -> (Option<Item<K>>, Option<u64>, bool) {
         let (taken, id, ended) = self.update(|state, now, effects| {
+            if let Some((Some(id), _)) = waiter {
+                state.waiters.arrived(id);
+            }
             let taken = state.take(now, effects);
             let ended = taken.is_none() && state.phase != Phase::Open;
             let id = match waiter {
                 Some((id, waker)) if taken.is_none() && !ended => Some(state.waiters.register(id, waker)),
-                Some((Some(id), _)) => {
-                    state.waiters.remove(id);
-                    None
-                }
                 _ => None,
             };
             (taken, id, ended)
@@ -364,7 +363,7 @@ impl<K: Eq> Shared<K> {
             let worked = state.done(slot, now, effects);
             let idle = state.phase != Phase::Open && state.is_idle();
             // Those who wait for a last key of a draining queue learn that none comes.
-            let gone = if idle { state.waiters.pop_up_to(usize::MAX) } else { Vec::new() };
+            let gone = if idle { state.waiters.all() } else { Vec::new() };
             (worked, idle, gone)
         });
         gone.into_iter().for_each(Waker::wake);
@@ -401,13 +400,7 @@ impl<K: Eq> Shared<K> {
 
     /// A waiter goes away. When it had been woken for a key that it doesn't take, the next one is.
     fn leave(&self, id: u64) {
-        let next = {
-            let mut state = self.state.lock();
-            if !state.waiters.remove(id) && state.len() > 0 { state.waiters.pop() } else { None }
-        };
-        if let Some(next) = next {
-            next.wake();
-        }
+        self.update(|state, _, _| state.waiters.arrived(id));
     }
 }
 

@@ -41,8 +41,6 @@ pub(crate) struct State<K> {
 pub(crate) struct Effects {
     /// So many keys became ready, for the observer.
     pub(crate) added: usize,
-    /// So many keys came into the ready list, for the waiters: not those that a worker still has.
-    pub(crate) pushed: usize,
     /// A key was put off, for the observer.
     pub(crate) put_off: bool,
     /// A key became the next that is due: the timer must know.
@@ -136,12 +134,7 @@ impl<K: Eq> State<K> {
         effects.added += 1;
         let ticket = self.slab.renew(slot);
         let Some(entry) = self.slab.get_mut(slot) else { return };
-        let turn = if entry.running.is_none() {
-            effects.pushed += 1;
-            self.ready.push(entry.priority, slot, ticket)
-        } else {
-            0
-        };
+        let turn = if entry.running.is_none() { self.ready.push(entry.priority, slot, ticket) } else { 0 };
         entry.pending = Pending::Ready { since, turn };
     }
 
@@ -187,8 +180,6 @@ impl<K: Eq> State<K> {
     pub(crate) fn take(&mut self, now: Moment, effects: &mut Effects) -> Option<Taken<K>> {
         let now = self.promote(now, effects);
         let slot = self.ready.pop(now, &self.slab)?;
-        // The taker needs no wake-up for what it takes.
-        effects.pushed = effects.pushed.saturating_sub(1);
         let position = self.running.len();
         let entry = self.slab.get_mut(slot)?;
         let since = entry.ready_since()?;
@@ -216,7 +207,6 @@ impl<K: Eq> State<K> {
                 // Its turn comes after what is ready already.
                 let ticket = self.slab.renew(slot);
                 let turn = self.ready.push(priority, slot, ticket);
-                effects.pushed += 1;
                 if let Some(entry) = self.slab.get_mut(slot) {
                     entry.pending = Pending::Ready { since, turn };
                 }
@@ -286,7 +276,7 @@ impl<K: Eq> State<K> {
         if self.phase == Phase::Closed {
             self.ready.clear();
         }
-        self.waiters.pop_up_to(usize::MAX)
+        self.waiters.all()
     }
 
     pub(crate) fn snapshot(&mut self, now: Moment, effects: &mut Effects) -> Snapshot {

@@ -1,11 +1,21 @@
 use std::collections::VecDeque;
 use std::task::Waker;
 
+use crate::entry::Moment;
+
+/// A waiter that was woken and hasn't come for this long, in nanoseconds, doesn't hold up others.
+const PATIENCE: Moment = 1_000_000;
+
 /// The workers that wait for a key, in the order in which they came.
+///
+/// One is woken at a time: it wakes the next when it leaves keys behind. A burst of adds then costs one wake-up where
+/// workers are quick, and no more than one per key where they aren't.
 #[derive(Debug, Default)]
 pub(crate) struct Waiters {
     list: VecDeque<(u64, Waker)>,
     last: u64,
+    /// Who was woken and hasn't come yet, and when.
+    waking: Option<(u64, Moment)>,
 }
 
 impl Waiters {
@@ -20,21 +30,28 @@ impl Waiters {
         self.last
     }
 
-    /// Removes a waiter; `false` when it was woken before.
-    pub(crate) fn remove(&mut self, id: u64) -> bool {
-        let before = self.list.len();
-        self.list.retain(|(known, _)| *known != id);
-        self.list.len() < before
+    /// A waiter has come for a key, or goes away.
+    pub(crate) fn arrived(&mut self, id: u64) {
+        if self.waking.is_some_and(|(waking, _)| waking == id) {
+            self.waking = None;
+        } else {
+            self.list.retain(|(known, _)| *known != id);
+        }
     }
 
-    /// Takes the one who has waited longest, to be woken.
-    pub(crate) fn pop(&mut self) -> Option<Waker> {
-        self.list.pop_front().map(|(_, waker)| waker)
+    /// Takes the one who has waited longest, to be woken for a key that is ready, unless one is on the way.
+    pub(crate) fn next(&mut self, now: Moment) -> Option<Waker> {
+        if self.waking.is_some_and(|(_, since)| now.saturating_sub(since) <= PATIENCE) {
+            return None;
+        }
+        let (id, waker) = self.list.pop_front()?;
+        self.waking = Some((id, now));
+        Some(waker)
     }
 
-    /// Takes up to `n`, to be woken.
-    pub(crate) fn pop_up_to(&mut self, n: usize) -> Vec<Waker> {
-        let n = n.min(self.list.len());
-        self.list.drain(..n).map(|(_, waker)| waker).collect()
+    /// Takes all, to be woken.
+    pub(crate) fn all(&mut self) -> Vec<Waker> {
+        self.waking = None;
+        self.list.drain(..).map(|(_, waker)| waker).collect()
     }
 }

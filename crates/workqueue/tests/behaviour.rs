@@ -349,6 +349,43 @@ async fn a_get_that_is_dropped_after_its_wake_up_passes_it_on() {
     assert_eq!(timeout(ms(1), second).await.expect("it was woken").map(|item| *item), Some("a"));
 }
 
+#[tokio::test(start_paused = true)]
+async fn each_waiter_gets_a_key_of_a_burst() {
+    let (queue, ambient) = (queue(), Ambient::seeded(0));
+    let waiting: Vec<_> = (0..3)
+        .map(|_| {
+            let queue = queue.clone();
+            ambient.spawn("waiting", async move {
+                let item = queue.get().await.expect("it is open");
+                tokio::time::sleep(ms(100)).await;
+                *item
+            })
+        })
+        .collect();
+    tokio::task::yield_now().await;
+    let before = Instant::now();
+    for key in ["a", "b", "c"] {
+        queue.add(key);
+    }
+    let mut taken = Vec::new();
+    for task in waiting {
+        taken.push(task.await.expect("it ends"));
+    }
+    assert_eq!((taken, before.elapsed()), (vec!["a", "b", "c"], ms(100)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_waiter_that_does_not_come_does_not_hold_up_others() {
+    let queue = queue();
+    let (mut stuck, mut other) = (Box::pin(queue.get()), Box::pin(queue.get()));
+    assert!(futures_are_pending(stuck.as_mut()).await && futures_are_pending(other.as_mut()).await);
+    queue.add("a");
+    advance(ms(2)).await;
+    queue.add("b");
+    assert_eq!(timeout(ms(1), other).await.expect("it was woken").map(|item| *item), Some("a"));
+    assert_eq!(timeout(ms(1), stuck).await.expect("it comes late").map(|item| *item), Some("b"));
+}
+
 /// Polls once.
 async fn futures_are_pending<F: Future>(future: std::pin::Pin<&mut F>) -> bool {
     let mut future = Some(future);
