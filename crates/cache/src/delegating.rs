@@ -2,7 +2,7 @@ mod api;
 
 use std::sync::Arc;
 
-use controller_runtime_client::{Client, Deletion, Patch};
+use controller_runtime_client::{Client, ClientError, DeleteOptions, Deletion, Patch, Upsert};
 use controller_runtime_scheme::{Kind, Object, ObjectKey, TypedObject};
 use kube_core::object::HasStatus;
 
@@ -91,6 +91,24 @@ impl DelegatingClient {
     /// See [`Api::delete`](controller_runtime_client::Api::delete).
     pub async fn delete<K: TypedObject>(&self, key: impl Into<ObjectKey>) -> Result<Deletion<K>, CacheError> {
         self.typed().delete(key).await
+    }
+
+    /// See [`Api::delete_with`](controller_runtime_client::Api::delete_with).
+    pub async fn delete_with<K: TypedObject>(
+        &self,
+        key: impl Into<ObjectKey>,
+        options: &DeleteOptions,
+    ) -> Result<Deletion<K>, CacheError> {
+        self.typed().delete_with(key, options).await
+    }
+
+    /// See [`Api::create_or_update`](controller_runtime_client::Api::create_or_update).
+    pub async fn create_or_update<K: TypedObject>(
+        &self,
+        start: K,
+        change: impl FnOnce(&mut K) -> Result<(), ClientError>,
+    ) -> Result<(K, Upsert), CacheError> {
+        self.typed().create_or_update(start, change).await
     }
 
     /// See [`Api::update_status`](controller_runtime_client::Api::update_status).

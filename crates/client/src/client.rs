@@ -9,7 +9,7 @@ use kube_core::object::HasStatus;
 use crate::api::{Api, Deletion, Upsert};
 use crate::error::ClientError;
 use crate::list::List;
-use crate::options::{ClientOptions, FieldValidation, ListOptions, WriteOptions};
+use crate::options::{ClientOptions, DeleteOptions, FieldValidation, ListOptions, WriteOptions};
 use crate::patch::Patch;
 use crate::retry::retry_on_conflict;
 use crate::transport::Transport;
@@ -180,6 +180,15 @@ impl Client {
     /// See [`Api::delete`].
     pub async fn delete<K: TypedObject>(&self, key: impl Into<ObjectKey>) -> Result<Deletion<K>, ClientError> {
         self.typed().delete(key).await
+    }
+
+    /// See [`Api::delete_with`].
+    pub async fn delete_with<K: TypedObject>(
+        &self,
+        key: impl Into<ObjectKey>,
+        options: &DeleteOptions,
+    ) -> Result<Deletion<K>, ClientError> {
+        self.typed().delete_with(key, options).await
     }
 
     /// See [`Api::create_or_update`].

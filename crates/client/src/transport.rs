@@ -7,7 +7,7 @@ use http::{HeaderMap, Method, Response, StatusCode};
 use http_body_util::BodyExt;
 use kube_client::client::Body;
 use kube_core::Status;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::backoff::Backoff;
 use crate::error::{ClientError, RequestProblem, Verb};
@@ -65,6 +65,7 @@ impl Transport {
         F: Future<Output = Result<T, kube_client::Error>>,
     {
         let mut backoff = Backoff::new(&self.options.ambient, RETRY_DELAYS.0, RETRY_DELAYS.1);
+        let deadline = Instant::now() + self.options.timeout;
         let mut left = self.options.retries;
         loop {
             let error = match self.attempt(request, &read).await {
@@ -74,6 +75,10 @@ impl Transport {
             let Some(asked) = repeatable(request, &error).filter(|_| left > 0) else { return Err(error) };
             left -= 1;
             let delay = asked.max(backoff.next_delay());
+            if Instant::now() + delay >= deadline {
+                // The server's answer says more than that the deadline was met.
+                return Err(error);
+            }
             tracing::debug!(%error, ?delay, "a request is tried again");
             sleep(delay).await;
         }

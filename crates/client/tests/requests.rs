@@ -138,6 +138,15 @@ async fn throttled_requests_wait_as_long_as_the_server_asks() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_wait_beyond_the_deadline_is_left_to_the_caller() {
+    let (client, log) = scripted(vec![(429, json!({"retryAfter": 60}))]);
+    let start = tokio::time::Instant::now();
+    let error = client.get::<ConfigMap>(("ns", "a")).await.unwrap_err();
+    assert_eq!(error.class(), ErrorClass::Transient { retry_after: Some(Duration::from_mins(1)) });
+    assert_eq!((start.elapsed(), log.lock().len()), (Duration::ZERO, 1));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_write_that_may_have_happened_is_not_repeated() {
     let (client, log) = scripted(vec![(503, json!({})), (503, json!({})), (200, config_map("a", "1", "5"))]);
     client.create(&typed(config_map("a", "1", ""))).await.unwrap_err();
