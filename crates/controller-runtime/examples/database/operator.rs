@@ -29,7 +29,7 @@ const INSTANCE: &str = "app.kubernetes.io/instance";
 #[kube(printcolumn(name = "Version", type_ = "string", json_path = ".spec.version"))]
 #[kube(printcolumn(name = "Ready", type_ = "integer", json_path = ".status.readyReplicas"))]
 #[serde(rename_all = "camelCase")]
-pub struct DatabaseSpec {
+pub(crate) struct DatabaseSpec {
     /// The engine's version, for example "17.6".
     pub version: String,
     /// How many servers; one by default.
@@ -48,7 +48,7 @@ pub struct DatabaseSpec {
 /// What the operator saw.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
-pub struct DatabaseStatus {
+pub(crate) struct DatabaseStatus {
     /// How many servers are ready.
     pub ready_replicas: i32,
     /// `Provisioned`: all children are applied. `Available`: all servers are ready.
@@ -60,7 +60,7 @@ fn one() -> i32 {
 }
 
 /// Adds the operator to whoever runs controllers; a manager does.
-pub fn add_to(host: &impl Host) -> Result<()> {
+pub(crate) fn add_to(host: &impl Host) -> Result<()> {
     let databases = host.cache().informer::<Database>();
     databases.add_index(BY_SECRET, |db| vec![db.spec.credentials_secret.clone()])?;
     Controller::for_kind::<Database>()
@@ -162,8 +162,9 @@ fn child_meta(db: &Database) -> ObjectMeta {
 }
 
 fn config_map(db: &Database) -> ConfigMap {
-    let lines = db.spec.settings.iter().map(|(key, value)| format!("{key} = {value}\n")).collect();
-    ConfigMap { metadata: child_meta(db), data: Some(strings([("database.conf", lines)])), ..Default::default() }
+    let lines = db.spec.settings.iter().map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>();
+    let file = lines.join("\n");
+    ConfigMap { metadata: child_meta(db), data: Some(strings([("database.conf", file)])), ..Default::default() }
 }
 
 /// Headless, so that each server has a name of its own.

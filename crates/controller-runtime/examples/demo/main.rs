@@ -22,7 +22,7 @@ use crate::samples::Samples;
 use crate::target::Target;
 
 /// How long all samples together may take with `--until-ready`.
-const READY_WITHIN: Duration = Duration::from_secs(120);
+const READY_WITHIN: Duration = Duration::from_mins(2);
 
 /// Runs the example operator on an embedded API server and shows how the samples converge.
 #[derive(Parser, Debug)]

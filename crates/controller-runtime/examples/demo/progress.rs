@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use crate::operator::Database;
 
 /// The Databases that are expected, as far as they are known.
-pub struct Progress {
+pub(crate) struct Progress {
     informer: Informer<Database>,
     changed: Arc<Notify>,
     rows: Vec<Row>,
@@ -32,7 +32,7 @@ struct Row {
 
 impl Progress {
     /// Follows these Databases through the cache that the operator itself works with.
-    pub fn of(informer: &Informer<Database>, expected: Vec<ObjectKey>) -> Self {
+    pub(crate) fn of(informer: &Informer<Database>, expected: Vec<ObjectKey>) -> Self {
         let changed = Arc::new(Notify::new());
         let registration = informer.add_handler({
             let changed = changed.clone();
@@ -45,7 +45,7 @@ impl Progress {
     }
 
     /// Shows changes until all are provisioned; an error that names the others when that takes too long.
-    pub async fn until_ready(&mut self, within: Duration) -> Result<()> {
+    pub(crate) async fn until_ready(&mut self, within: Duration) -> Result<()> {
         let deadline = Instant::now() + within;
         while !self.refresh() {
             if tokio::time::timeout_at(deadline, self.changed.notified()).await.is_err() {
@@ -57,7 +57,7 @@ impl Progress {
     }
 
     /// Shows changes as long as it is polled.
-    pub async fn for_ever(&mut self) {
+    pub(crate) async fn for_ever(&mut self) {
         loop {
             self.changed.notified().await;
             self.refresh();
@@ -65,7 +65,7 @@ impl Progress {
     }
 
     /// What has been reached.
-    pub fn summary(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         format!("{} databases are provisioned after {:.2} s.", self.rows.len(), self.started.elapsed().as_secs_f64())
     }
 

@@ -7,31 +7,31 @@ use controller_runtime::prelude::*;
 use controller_runtime::testenv::{Manifest, read_manifests};
 
 /// The objects of a folder's YAML files.
-pub struct Samples {
+pub(crate) struct Samples {
     manifests: Vec<Manifest>,
 }
 
 impl Samples {
     /// Where the repository has its samples.
-    pub fn of_the_repository() -> PathBuf {
+    pub(crate) fn of_the_repository() -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/database/samples")
     }
 
     /// Reads them all before anything is done, so that a malformed file changes nothing.
-    pub fn read(folder: &Path) -> Result<Self> {
+    pub(crate) fn read(folder: &Path) -> Result<Self> {
         let manifests = read_manifests(folder).context("cannot read the samples")?;
         anyhow::ensure!(!manifests.is_empty(), "there are no YAML files with objects in {}", folder.display());
         Ok(Self { manifests })
     }
 
     /// The Databases among them.
-    pub fn databases(&self) -> Vec<ObjectKey> {
+    pub(crate) fn databases(&self) -> Vec<ObjectKey> {
         let databases = self.manifests.iter().filter(|manifest| manifest.kind() == "Database");
         databases.map(key_of).collect()
     }
 
     /// Applies one after the other. What was applied before an error stays.
-    pub async fn apply(&self, client: &Client) -> Result<()> {
+    pub(crate) async fn apply(&self, client: &Client) -> Result<()> {
         for manifest in &self.manifests {
             apply(manifest, client).await.with_context(|| manifest.origin().to_owned())?;
         }
