@@ -8,8 +8,10 @@ const RESOURCES: &[(&str, &str, &str, &str)] = &[
     ("", "v1", "bindings", "nothing schedules pods"),
     ("", "v1", "componentstatuses", "there are no components"),
     ("admissionregistration.k8s.io", "v1", "*", "admission webhooks and policies aren't called yet"),
-    ("authentication.k8s.io", "v1", "*", "reviews aren't answered yet"),
-    ("authorization.k8s.io", "v1", "*", "reviews aren't answered yet"),
+    ("authentication.k8s.io", "v1", "tokenreviews", "only who asks for itself is answered"),
+    ("authorization.k8s.io", "v1", "localsubjectaccessreviews", "only who asks for itself is answered"),
+    ("authorization.k8s.io", "v1", "selfsubjectrulesreviews", "there are no rules yet"),
+    ("authorization.k8s.io", "v1", "subjectaccessreviews", "only who asks for itself is answered"),
     (
         "autoscaling",
         "v1",

@@ -4,6 +4,7 @@ pub(crate) mod attributes;
 pub(crate) mod authenticate;
 pub(crate) mod authorize;
 pub(crate) mod decode;
+mod documents;
 pub(crate) mod negotiate;
 pub(crate) mod parse;
 pub(crate) mod query;
@@ -33,7 +34,9 @@ use crate::verbs::{self, Call};
 pub(crate) async fn handle(core: &Arc<Core>, parts: Parts, body: Bytes) -> Response<Body> {
     match Route::of(parts.uri.path()) {
         Route::Objects(path) => objects(core, &parts, body, path),
-        Route::Discovery(_) | Route::OpenApi(_) | Route::Unknown => respond::page_not_found(),
+        Route::Discovery(path) => documents::discovery(core, &parts, &path),
+        Route::OpenApi(path) => documents::open_api(core, &parts, &path),
+        Route::Unknown => respond::page_not_found(),
     }
 }
 

@@ -1,10 +1,11 @@
 //! Objects and lists as the bytes of a response.
 
 use bytes::{BufMut, Bytes, BytesMut};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::resource::Resource;
 use crate::store::{Object, encode_tail};
+use crate::table;
 use crate::verbs::{Items, view};
 
 /// A stored object as JSON, in the version of the resource.
@@ -53,11 +54,11 @@ pub(crate) fn list_json(resource: &Resource, items: &Items) -> Bytes {
     text.freeze()
 }
 
-/// A list as a value, for the encodings and forms that need one.
-pub(crate) fn list_value(resource: &Resource, items: &Items, item: impl Fn(&Value) -> Value) -> Value {
+/// A list as a value, for the encodings that need one.
+pub(crate) fn list_value(resource: &Resource, items: &Items) -> Value {
     let typed = resource.strategy.typed();
     let items_of = items.objects.iter().map(|object| {
-        let mut value = item(&view(resource, object.value()));
+        let mut value = view(resource, object.value()).into_owned();
         if let Some(members) = value.as_object_mut().filter(|_| typed) {
             members.remove("apiVersion");
             members.remove("kind");
@@ -70,15 +71,9 @@ pub(crate) fn list_value(resource: &Resource, items: &Items, item: impl Fn(&Valu
     })
 }
 
-/// The metadata of an object alone.
-pub(crate) fn partial(object: &Value) -> Value {
-    let metadata = object.get("metadata").cloned().unwrap_or_else(|| Value::Object(Map::new()));
-    json!({"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": metadata})
-}
-
 /// The metadata of listed objects alone.
 pub(crate) fn partial_list(items: &Items) -> Value {
-    let objects: Vec<Value> = items.objects.iter().map(|object| partial(object.value())).collect();
+    let objects: Vec<Value> = items.objects.iter().map(|object| table::partial(object.value())).collect();
     json!({
         "kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": items.metadata,
         "items": objects,

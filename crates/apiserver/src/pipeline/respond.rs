@@ -4,13 +4,14 @@ use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, USER_AGENT, WARNING};
 use http::request::Parts;
 use http::{HeaderValue, Response, StatusCode};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::negotiate::{Encoding, Form};
 use super::represent;
 use crate::body::Body;
 use crate::status::{ApiError, quote};
-use crate::verbs::{Call, Reply};
+use crate::table;
+use crate::verbs::{Call, Items, Reply};
 
 /// A failure as a `Status` object.
 pub(crate) fn error(parts: &Parts, error: &ApiError) -> Response<Body> {
@@ -40,18 +41,12 @@ pub(crate) fn reply(parts: &Parts, call: &Call, reply: Reply) -> Response<Body> 
         Reply::List(items) if form == Form::Object && is_plain(parts, call) => {
             (StatusCode::OK, represent::list_json(resource, &items))
         }
-        Reply::Stored(code, object) => (code, shown(parts, call, &formed(form, &call.view(&object)))),
+        Reply::Stored(code, object) => (code, shown(parts, call, &formed(call, &call.view(&object)))),
         Reply::Made(code, object) if object.get("kind").and_then(Value::as_str) == Some(&resource.kind) => {
-            (code, shown(parts, call, &formed(form, &object)))
+            (code, shown(parts, call, &formed(call, &object)))
         }
         Reply::Made(code, object) => (code, shown(parts, call, &object)),
-        Reply::List(items) => {
-            let list = match form {
-                Form::Partial => represent::partial_list(&items),
-                Form::Object | Form::Table => represent::list_value(resource, &items, Value::clone),
-            };
-            (StatusCode::OK, shown(parts, call, &list))
-        }
+        Reply::List(items) => (StatusCode::OK, shown(parts, call, &formed_list(call, &items))),
     };
     let mut response = with_type(code, call.accept.encoding.media_type(), text);
     add_warnings(&mut response, call);
@@ -63,10 +58,29 @@ pub(crate) fn refusal(parts: &Parts, call: &Call, failure: &ApiError) -> Respons
     warned(call, error(parts, failure))
 }
 
-fn formed(form: Form, object: &Value) -> Value {
-    match form {
-        Form::Partial => represent::partial(object),
-        Form::Object | Form::Table => object.clone(),
+fn formed(call: &Call, object: &Value) -> Value {
+    match call.accept.form {
+        Form::Object => object.clone(),
+        Form::Partial => table::partial(object),
+        Form::Table => {
+            let mut metadata = Map::new();
+            if let Some(revision) = object.pointer("/metadata/resourceVersion") {
+                metadata.insert("resourceVersion".to_owned(), revision.clone());
+            }
+            call.table().render([object], Value::Object(metadata), call.core.ambient.now())
+        }
+    }
+}
+
+fn formed_list(call: &Call, items: &Items) -> Value {
+    match call.accept.form {
+        Form::Object => represent::list_value(&call.resource, items),
+        Form::Partial => represent::partial_list(items),
+        Form::Table => {
+            let objects: Vec<_> = items.objects.iter().map(|object| call.view(object)).collect();
+            let metadata = Value::Object(items.metadata.clone());
+            call.table().render(objects.iter().map(AsRef::as_ref), metadata, call.core.ambient.now())
+        }
     }
 }
 
@@ -104,12 +118,18 @@ fn add_warnings(response: &mut Response<Body>, call: &Call) {
     }
 }
 
+/// A document as JSON under a media type of its own.
+pub(super) fn typed_json(parts: &Parts, content_type: &'static str, document: &Value) -> Response<Body> {
+    let text = if pretty(parts) { format!("{document:#}\n") } else { format!("{document}\n") };
+    with_type(StatusCode::OK, content_type, text)
+}
+
 /// What kube-apiserver says of paths that it knows nothing of.
 pub(crate) fn page_not_found() -> Response<Body> {
     with_type(StatusCode::NOT_FOUND, "text/plain; charset=utf-8", "404 page not found\n".to_owned())
 }
 
-fn with_type(code: StatusCode, content_type: &'static str, text: impl Into<Bytes>) -> Response<Body> {
+pub(super) fn with_type(code: StatusCode, content_type: &'static str, text: impl Into<Bytes>) -> Response<Body> {
     let mut response = Response::new(Body::from(text.into()));
     *response.status_mut() = code;
     let headers = response.headers_mut();

@@ -11,6 +11,7 @@ use crate::pipeline::negotiate::Accept;
 use crate::pipeline::query::Query;
 use crate::resource::Resource;
 use crate::store::{Object, ObjectKey};
+use crate::table::{IncludeObject, Table};
 
 /// One request for objects.
 #[derive(Debug)]
@@ -63,6 +64,12 @@ impl Call {
     /// A stored object in the version of this request.
     pub(crate) fn view<'a>(&self, object: &'a Object) -> Cow<'a, Value> {
         view(&self.resource, object.value())
+    }
+
+    /// How objects become rows, as the client wants them.
+    pub(crate) fn table(&self) -> Table {
+        let include = IncludeObject::from_parameter(self.query.text("includeObject")).unwrap_or_default();
+        Table::new(&self.resource, include)
     }
 
     /// The current time, to the second.

@@ -73,6 +73,7 @@ fn attempt_create(call: &Call, mut object: Value, options: &WriteOptions, genera
     if !fields::text(&object, "resourceVersion").is_empty() {
         return Err(ApiError::unclassified("resourceVersion should not be set on objects to be created"));
     }
+    resource.strategy.warnings(&object, None).into_iter().for_each(|text| call.warn(text));
     let key = ObjectKey::new(call.namespace.as_str(), name);
     if options.dry_run {
         if let Some(taken) = call.core.store.get(&call.collection(), &key) {

@@ -60,6 +60,7 @@ fn attempt(
     prepare(call, &mut new, &live);
     Tracking::settle(&live, &mut new);
     check(call, options, &mut new, &live)?;
+    call.resource.strategy.warnings(&new, Some(&live)).into_iter().for_each(|text| call.warn(text));
     if new == *live {
         return Ok(Some(Reply::Stored(StatusCode::OK, Arc::clone(stored))));
     }

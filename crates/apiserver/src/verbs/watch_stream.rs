@@ -5,6 +5,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::{BufMut, Bytes, BytesMut};
+use controller_runtime_ambient::Ambient;
 use futures::Stream;
 use serde_json::{Value, json};
 use tokio::time::{Instant, Sleep, sleep_until};
@@ -18,6 +19,7 @@ use crate::pipeline::represent;
 use crate::resource::Resource;
 use crate::status::ApiError;
 use crate::store::{Event, EventType, Object, Watch};
+use crate::table::{self, Table};
 
 /// Time between bookmarks.
 const BOOKMARK_INTERVAL: Duration = Duration::from_secs(60);
@@ -151,11 +153,21 @@ impl Stream for WatchStream {
 pub(super) struct EventEncoder {
     resource: Arc<Resource>,
     form: Form,
+    table: Table,
+    /// Whether the columns have been described: only the first event does.
+    described: bool,
+    ambient: Ambient,
 }
 
 impl EventEncoder {
     pub(super) fn new(call: &Call) -> Self {
-        Self { resource: Arc::clone(&call.resource), form: call.accept.form }
+        Self {
+            resource: Arc::clone(&call.resource),
+            form: call.accept.form,
+            table: call.table(),
+            described: false,
+            ambient: call.core.ambient.clone(),
+        }
     }
 
     /// An event about a stored object.
@@ -170,8 +182,11 @@ impl EventEncoder {
     pub(super) fn value(&mut self, kind: &str, object: &Value) -> Bytes {
         let shown = match self.form {
             Form::Object => represent::value_json(object),
-            Form::Partial => represent::value_json(&represent::partial(object)),
-            Form::Table => represent::value_json(object),
+            Form::Partial => represent::value_json(&table::partial(object)),
+            Form::Table => {
+                let first = !std::mem::replace(&mut self.described, true);
+                represent::value_json(&self.table.event(object, first, self.ambient.now()))
+            }
         };
         frame(kind, &shown)
     }
