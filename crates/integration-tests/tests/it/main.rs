@@ -6,6 +6,7 @@ mod apply;
 mod bad_input;
 mod cache;
 mod client;
+mod controller;
 mod definitions;
 mod garbage_collection;
 mod kubectl;
