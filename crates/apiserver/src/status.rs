@@ -179,6 +179,14 @@ impl ApiError {
         Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", message)
     }
 
+    /// 415 of a resource that says beforehand which media types it reads.
+    pub(crate) fn unsupported_by_route() -> Self {
+        let message = "415: Unsupported Media Type";
+        let mut error = Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", message);
+        error.0.details = Some(Details::default());
+        error
+    }
+
     /// 406: none of the media types that the client accepts can be made.
     pub(crate) fn not_acceptable(offered: &[&str]) -> Self {
         let message = format!("only the following media types are accepted: {}", offered.join(", "));

@@ -3,8 +3,10 @@
 use controller_runtime_merge::{StrategicError, json_merge, strategic_merge};
 use controller_runtime_schema::Schema;
 use serde_json::{Map, Value};
+use serde_saphyr::DuplicateKeyPolicy;
 
-use crate::status::ApiError;
+use crate::pipeline::parse;
+use crate::status::{ApiError, quote};
 
 use super::PatchType;
 use super::json_patch::JsonPatch;
@@ -80,19 +82,35 @@ fn into_object(json: Value, prefix: &str) -> Result<Value, ApiError> {
     }
 }
 
-/// The first document of a YAML body. Nothing at all is an empty object.
+/// The first document of a YAML body; nothing at all is an empty object. As in JSON, the last of equal keys counts.
 fn decode_config(body: &[u8]) -> Result<Value, ApiError> {
     if let Ok(json @ Value::Object(_)) = serde_json::from_slice(body) {
         return Ok(json);
     }
-    let text = std::str::from_utf8(body).map_err(|_| ApiError::bad_request("error decoding patch: invalid UTF-8"))?;
-    // As in JSON, the last of several equal keys counts.
-    let options = serde_saphyr::options! { duplicate_keys: serde_saphyr::DuplicateKeyPolicy::LastWins };
-    let documents: Vec<Value> = serde_saphyr::from_multiple_with_options(text, options).map_err(|error| {
-        ApiError::bad_request(format!("error decoding patch: error converting YAML to JSON: {error}"))
-    })?;
-    let first = documents.into_iter().next().unwrap_or_default();
+    let first = first_document(body, DuplicateKeyPolicy::LastWins)
+        .map_err(|problem| ApiError::bad_request(format!("error decoding patch: {problem}")))?;
     into_object(first, "error decoding patch: error unmarshaling JSON: while decoding JSON: ")
+}
+
+/// Why a configuration is refused in strict validation: a key stands twice in a map.
+pub(crate) fn repeated_key(body: &[u8]) -> Option<String> {
+    if let Ok(document) = parse::json(body) {
+        let path = document.duplicates.into_iter().next()?;
+        let key = path.rsplit('.').next().unwrap_or_default();
+        return Some(format!("error converting YAML to JSON: key {} already set in map", quote(key)));
+    }
+    first_document(body, DuplicateKeyPolicy::Error).err()
+}
+
+fn first_document(body: &[u8], duplicate_keys: DuplicateKeyPolicy) -> Result<Value, String> {
+    let text = std::str::from_utf8(body).map_err(|error| format!("error converting YAML to JSON: yaml: {error}"))?;
+    let options = serde_saphyr::options! { duplicate_keys: duplicate_keys };
+    let documents = serde_saphyr::from_multiple_with_options(text, options).map_err(|error| {
+        let error = error.to_string();
+        let line = error.lines().next().unwrap_or_default();
+        format!("error converting YAML to JSON: yaml: {}", line.trim_start_matches("error: "))
+    })?;
+    Ok(documents.into_iter().next().unwrap_or_default())
 }
 
 /// What Go's JSON decoder calls a kind of value.

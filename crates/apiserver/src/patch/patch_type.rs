@@ -26,8 +26,10 @@ impl PatchType {
         let is_typed = resource.strategy.typed();
         let offered = PatchType::ALL.into_iter().filter(|patch| is_typed || *patch != PatchType::Strategic);
         let names: Vec<&str> = offered.clone().map(PatchType::media_type).collect();
-        let found = offered.into_iter().find(|patch| patch.media_type() == media_type);
-        found.ok_or_else(|| ApiError::unsupported_media_type(&names))
+        let mut offered = offered;
+        offered.find(|patch| patch.media_type() == media_type).ok_or_else(|| {
+            if is_typed { ApiError::unsupported_by_route() } else { ApiError::unsupported_media_type(&names) }
+        })
     }
 
     /// Whether the body is YAML, of which JSON is a part.

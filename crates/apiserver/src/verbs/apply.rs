@@ -3,7 +3,8 @@ use serde_json::Value;
 use super::modify::modify;
 use super::{Call, Reply, WriteOptions, managed};
 use crate::metadata::fields;
-use crate::pipeline::decode;
+use crate::patch::repeated_key;
+use crate::pipeline::decode::{self, FieldValidation};
 use crate::pipeline::parse::Document;
 use crate::status::ApiError;
 
@@ -19,14 +20,32 @@ pub(super) fn apply(call: &Call, config: &Value, options: &WriteOptions) -> Resu
                 format!("uid mismatch: the provided object specified uid {uid}, and no existing object was found");
             return Err(ApiError::conflict(call.resource.group_resource(), &call.key().name, &why));
         }
+        check_keys(call, options)?;
         let document = Document { value: applied, duplicates: Vec::new() };
-        let mut new = decode::typed_object(call, document, decode::FieldValidation::Ignore)?;
+        let mut new = decode::typed_object(call, document, FieldValidation::Ignore)?;
         if live.is_none() {
             fields::remove(&mut new, "resourceVersion");
         }
         super::create::set_defaults(call, &mut new);
         Ok(new)
     })
+}
+
+/// Refuses, or warns of, keys that stand twice in the configuration.
+fn check_keys(call: &Call, options: &WriteOptions) -> Result<(), ApiError> {
+    if options.validation == FieldValidation::Ignore {
+        return Ok(());
+    }
+    match repeated_key(&call.body) {
+        None => Ok(()),
+        Some(problem) if options.validation == FieldValidation::Strict => {
+            Err(ApiError::bad_request(format!("error strict decoding patch: {problem}")))
+        }
+        Some(problem) => {
+            call.warn(problem);
+            Ok(())
+        }
+    }
 }
 
 /// Refuses a configuration of another kind or version.

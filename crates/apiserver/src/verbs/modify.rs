@@ -56,7 +56,7 @@ fn attempt(
     let live = call.view(stored);
     let mut new = transform(Some(&live))?;
     decode::check_place(call, &mut new)?;
-    check_preconditions(call, &mut new, stored)?;
+    check_preconditions(call, options, &mut new, stored)?;
     prepare(call, &mut new, &live);
     Tracking::settle(&live, &mut new);
     check(call, options, &mut new, &live)?;
@@ -92,12 +92,12 @@ fn commit(call: &Call, stored: &Arc<Object>, new: Value) -> Result<Option<Reply>
 }
 
 /// The revision and uid that the new object names must be the stored ones.
-fn check_preconditions(call: &Call, new: &mut Value, stored: &Object) -> Result<(), ApiError> {
+fn check_preconditions(call: &Call, options: &WriteOptions, new: &mut Value, stored: &Object) -> Result<(), ApiError> {
     let resource = &call.resource;
     let name = &stored.key.name;
     let uid = fields::text(new, "uid");
     let stored_uid = fields::text(stored.value(), "uid");
-    if !uid.is_empty() && uid != stored_uid {
+    if !options.is_partial && !uid.is_empty() && uid != stored_uid {
         let why = format!(
             "StorageError: invalid object, Code: 4, Key: /registry/{}, ResourceVersion: 0, AdditionalErrorMsg: \
              Precondition failed: UID in precondition: {uid}, UID in object meta: {stored_uid}",

@@ -16,6 +16,8 @@ pub(crate) struct WriteOptions {
     pub(crate) manager: String,
     /// Whether apply takes fields that others own.
     pub(crate) force: bool,
+    /// Whether the request brings a part of the object only. The uid of a whole one must be that of the stored object.
+    pub(crate) is_partial: bool,
 }
 
 impl WriteOptions {
@@ -34,7 +36,7 @@ impl WriteOptions {
             let detail = "may not be specified for non-apply patch";
             errors.push(FieldError::forbidden(&FieldPath::new("force"), detail));
         }
-        Self::checked(call, "PatchOptions", errors)
+        Ok(Self { is_partial: true, ..Self::checked(call, "PatchOptions", errors)? })
     }
 
     fn checked(call: &Call, kind: &str, mut errors: Vec<FieldError>) -> Result<Self, ApiError> {
@@ -54,6 +56,7 @@ impl WriteOptions {
             validation,
             manager: field_manager_of(named, &call.user_agent),
             force: call.query.flag("force"),
+            is_partial: false,
         })
     }
 }
