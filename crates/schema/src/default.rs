@@ -26,6 +26,12 @@ pub fn default(value: &mut Value, schema: &Schema) {
     fill(value, schema);
 }
 
+/// Fills in the defaults of `schema` as [`default`] does, but keeps nulls that are not allowed and have no default, for
+/// validation to find. That is how kube-apiserver treats what was applied, which it never decodes.
+pub fn fill_defaults(value: &mut Value, schema: &Schema) {
+    fill(value, schema);
+}
+
 /// Removes nulls that are neither allowed nor have a default.
 fn drop_nulls(value: &mut Value, schema: &Schema) {
     match value {

@@ -45,7 +45,7 @@ mod structural;
 mod validate;
 mod validation;
 
-pub use default::default;
+pub use default::{default, fill_defaults};
 pub use definitions::{DefinitionSource, Definitions};
 pub use embedded::validate_embedded;
 pub use field_error::{FieldError, FieldErrorKind};

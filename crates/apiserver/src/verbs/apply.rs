@@ -1,3 +1,4 @@
+use controller_runtime_schema as schema;
 use serde_json::Value;
 
 use super::modify::modify;
@@ -26,9 +27,18 @@ pub(super) fn apply(call: &Call, config: &Value, options: &WriteOptions) -> Resu
         if live.is_none() {
             fields::remove(&mut new, "resourceVersion");
         }
-        super::create::set_defaults(call, &mut new);
+        set_defaults(call, &mut new);
         Ok(new)
     })
+}
+
+/// Sets defaults. Nulls in a custom resource stay where none are allowed: validation refuses them.
+fn set_defaults(call: &Call, object: &mut Value) {
+    if call.resource.strategy.typed() {
+        return super::create::set_defaults(call, object);
+    }
+    schema::fill_defaults(object, &call.resource.schema());
+    call.resource.strategy.default(object);
 }
 
 /// Refuses, or warns of, keys that stand twice in the configuration.
