@@ -5,7 +5,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::access::Identity;
 use crate::core::Core;
 use crate::pipeline::negotiate::Accept;
 use crate::pipeline::query::Query;
@@ -43,7 +42,6 @@ fn create_one(core: &Arc<Core>, plural: &str, namespace: &str, object: &Value) {
         content_type: String::new(),
         body: Bytes::from(object.to_string()),
         accept: Accept::default(),
-        user: Identity::admin(),
         user_agent: "kube-apiserver".to_owned(),
         warnings: parking_lot::Mutex::default(),
     };

@@ -9,6 +9,9 @@ use crate::registry::Registry;
 use crate::store::{HistoryLimits, Store};
 use crate::strategy::ServiceAddresses;
 
+/// What the remembered past may take, in bytes of JSON.
+const MAX_HISTORY_BYTES: usize = 64 << 20;
+
 /// What all objects of one server may take together, in bytes of JSON: etcd's recommended limit.
 const MAX_STORED_BYTES: usize = 8 << 30;
 
@@ -26,9 +29,9 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    /// The state of a new server.
-    pub(crate) fn new(ambient: Ambient) -> Self {
-        let history = HistoryLimits { events: 10_000, bytes: 64 << 20 };
+    /// The state of a new server that remembers so many events.
+    pub(crate) fn new(ambient: Ambient, history: usize) -> Self {
+        let history = HistoryLimits { events: history, bytes: MAX_HISTORY_BYTES };
         Self {
             ambient,
             registry: Registry::new(),

@@ -239,13 +239,6 @@ impl ApiError {
         error
     }
 
-    /// 429: try again later.
-    pub(crate) fn too_many_requests(message: impl Into<String>, retry_after_seconds: u64) -> Self {
-        let mut error = Self::new(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests", message);
-        error.0.details = Some(Details { retry_after_seconds: Some(retry_after_seconds), ..Details::default() });
-        error
-    }
-
     /// 503: the server can't serve this now.
     pub(crate) fn unavailable(message: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailable", message)
@@ -277,12 +270,6 @@ impl ApiError {
     /// Sets the token in `metadata.continue`.
     pub(crate) fn with_continue(mut self, token: String) -> Self {
         self.0.continue_token = Some(token);
-        self
-    }
-
-    /// Sets the seconds after which the client may try again.
-    pub(crate) fn with_retry_after(mut self, seconds: u64) -> Self {
-        self.0.details.get_or_insert_default().retry_after_seconds = Some(seconds);
         self
     }
 

@@ -10,7 +10,6 @@ const RESOURCES: &[(&str, &str, &str, &str)] = &[
     ("admissionregistration.k8s.io", "v1", "*", "admission webhooks and policies aren't called yet"),
     ("authentication.k8s.io", "v1", "tokenreviews", "only who asks for itself is answered"),
     ("authorization.k8s.io", "v1", "localsubjectaccessreviews", "only who asks for itself is answered"),
-    ("authorization.k8s.io", "v1", "selfsubjectrulesreviews", "there are no rules yet"),
     ("authorization.k8s.io", "v1", "subjectaccessreviews", "only who asks for itself is answered"),
     (
         "autoscaling",

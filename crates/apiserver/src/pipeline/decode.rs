@@ -1,5 +1,6 @@
 //! Request bodies to objects: media type, syntax, the kind that is expected, types and unknown fields.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use controller_runtime_schema::{FieldError, FieldPath, Schema, prune};
@@ -206,7 +207,9 @@ fn report(
         let (handled, texts) = (cannot_be_handled(value, &call.resource), texts.join(", "));
         return Err(ApiError::bad_request(format!("{handled}: strict decoding error: {texts}")));
     }
-    texts.into_iter().for_each(|text| call.warn(text));
+    for text in texts {
+        call.warn(text);
+    }
     Ok(())
 }
 
@@ -272,7 +275,7 @@ fn excerpt(body: &[u8]) -> String {
     match std::str::from_utf8(start) {
         Ok(text) if text.trim_start().starts_with('{') => text.to_owned(),
         _ => start.iter().fold(String::new(), |mut hex, byte| {
-            hex.push_str(&format!("{byte:02x}"));
+            let _ = write!(hex, "{byte:02x}");
             hex
         }),
     }

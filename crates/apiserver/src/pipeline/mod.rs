@@ -23,30 +23,29 @@ use http::{HeaderMap, Method, Response};
 use self::negotiate::Accept;
 use self::query::Query;
 use self::resolve::{ObjectPath, Route};
-use crate::access::Identity;
 use crate::body::Body;
 use crate::core::Core;
 use crate::resource::Resource;
 use crate::status::ApiError;
 use crate::verbs::{self, Call};
 
-/// Answers one request. Its [`Identity`] is an extension of the head.
-pub(crate) async fn handle(core: &Arc<Core>, parts: Parts, body: Bytes) -> Response<Body> {
+/// Answers one request. The user is authenticated and authorized.
+pub(crate) fn handle(core: &Arc<Core>, parts: &Parts, body: Bytes) -> Response<Body> {
     match Route::of(parts.uri.path()) {
-        Route::Objects(path) => objects(core, &parts, body, path),
-        Route::Discovery(path) => documents::discovery(core, &parts, &path),
-        Route::OpenApi(path) => documents::open_api(core, &parts, &path),
+        Route::Objects(path) => objects(core, parts, body, &path),
+        Route::Discovery(path) => documents::discovery(core, parts, &path),
+        Route::OpenApi(path) => documents::open_api(core, parts, &path),
         Route::Unknown => respond::page_not_found(),
     }
 }
 
-fn objects(core: &Arc<Core>, parts: &Parts, body: Bytes, path: ObjectPath) -> Response<Body> {
-    let resource = match find(core, &path) {
+fn objects(core: &Arc<Core>, parts: &Parts, body: Bytes, path: &ObjectPath) -> Response<Body> {
+    let resource = match find(core, path) {
         Ok(Some(resource)) => resource,
         Ok(None) => return respond::page_not_found(),
         Err(error) => return respond::error(parts, &error),
     };
-    let answer = call(core, parts, body, &path, resource);
+    let answer = call(core, parts, body, path, resource);
     match answer {
         Ok((call, Ok(reply))) => respond::reply(parts, &call, reply),
         Ok((call, Err(error))) => respond::refusal(parts, &call, &error),
@@ -77,7 +76,6 @@ fn call(
         content_type: text(&parts.headers, CONTENT_TYPE),
         body,
         accept,
-        user: parts.extensions.get::<Identity>().cloned().unwrap_or_else(Identity::anonymous),
         user_agent: text(&parts.headers, USER_AGENT),
         warnings: parking_lot::Mutex::default(),
     };

@@ -25,10 +25,10 @@ pub(crate) fn json(bytes: &[u8]) -> Result<Document, String> {
 
 /// Parses YAML; what is JSON is parsed as such.
 pub(crate) fn yaml(bytes: &[u8]) -> Result<Document, String> {
-    if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{') {
-        if let Ok(document) = json(bytes) {
-            return Ok(document);
-        }
+    if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{')
+        && let Ok(document) = json(bytes)
+    {
+        return Ok(document);
     }
     let text = std::str::from_utf8(bytes).map_err(|error| format!("yaml: {error}"))?;
     let value: Value = serde_saphyr::from_str(text).map_err(|error| {

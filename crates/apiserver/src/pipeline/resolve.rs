@@ -42,7 +42,7 @@ impl Route {
         let text: Vec<&str> = parts.iter().map(String::as_str).collect();
         match text.as_slice() {
             ["openapi", ..] => Self::OpenApi(trimmed.to_owned()),
-            [""] | ["api" | "apis"] | ["api", _] | ["apis", _] | ["apis", _, _] => Self::Discovery(trimmed.to_owned()),
+            ["" | "api" | "apis"] | ["api" | "apis", _] | ["apis", _, _] => Self::Discovery(trimmed.to_owned()),
             ["api", version, rest @ ..] => Self::objects("", version, rest),
             ["apis", group, version, rest @ ..] => Self::objects(group, version, rest),
             _ => Self::Unknown,
@@ -68,13 +68,13 @@ impl Route {
             ..ObjectPath::default()
         };
         match rest {
-            [plural] => path.plural = (*plural).to_owned(),
+            [plural] => (*plural).clone_into(&mut path.plural),
             [plural, name] => {
-                path.plural = (*plural).to_owned();
+                (*plural).clone_into(&mut path.plural);
                 path.name = Some((*name).to_owned());
             }
             [plural, name, subresource] => {
-                path.plural = (*plural).to_owned();
+                (*plural).clone_into(&mut path.plural);
                 path.name = Some((*name).to_owned());
                 path.subresource = Some((*subresource).to_owned());
             }

@@ -32,7 +32,6 @@ impl<'a> Checker<'a> {
             };
         }
         match (schema.value_type, value) {
-            (None, _) => Ok(()),
             (Some(ValueType::Object), Value::Object(members)) => {
                 let structure = own.unwrap_or(structure);
                 let is_map = schema.additional_properties.is_some();
@@ -56,7 +55,8 @@ impl<'a> Checker<'a> {
             (Some(ValueType::String), Value::String(text)) if schema.format.as_deref() == Some("byte") => {
                 STANDARD.decode(text).map(|_| ()).map_err(|error| base64_text(&error))
             }
-            (Some(ValueType::String), Value::String(_))
+            (None, _)
+            | (Some(ValueType::String), Value::String(_))
             | (Some(ValueType::Boolean), Value::Bool(_))
             | (Some(ValueType::Number), Value::Number(_)) => Ok(()),
             (Some(ValueType::Integer), Value::Number(number)) if fits(number, schema) => Ok(()),
@@ -90,13 +90,13 @@ impl<'a> Checker<'a> {
 /// Types whose Go form decodes itself. `Err(None)` asks for the usual text.
 fn special(value: &Value, name: &str) -> Option<Result<(), Option<String>>> {
     match (name, value) {
-        ("Quantity", Value::String(_) | Value::Number(_)) => Some(Ok(())),
-        ("IntOrString", Value::String(_)) => Some(Ok(())),
+        ("Quantity", Value::String(_) | Value::Number(_))
+        | ("IntOrString", Value::String(_))
+        | ("RawExtension" | "JSON" | "FieldsV1", _) => Some(Ok(())),
         ("IntOrString", Value::Number(number)) if number.is_i64() => Some(Ok(())),
         ("Time", Value::String(text)) => Some(time(text).map_err(Some)),
         ("MicroTime", Value::String(text)) => Some(micro_time(text).map_err(Some)),
         ("Quantity" | "IntOrString" | "Time" | "MicroTime", _) => Some(Err(None)),
-        ("RawExtension" | "JSON" | "FieldsV1", _) => Some(Ok(())),
         _ => None,
     }
 }
@@ -111,8 +111,7 @@ fn child<'s>(schema: &'s Schema, key: &str) -> Option<&'s Link> {
 fn fits(number: &serde_json::Number, schema: &Schema) -> bool {
     match (number.as_i64(), schema.format.as_deref()) {
         (Some(value), Some("int32")) => i32::try_from(value).is_ok(),
-        (Some(_), _) => true,
-        (None, _) => false,
+        (number, _) => number.is_some(),
     }
 }
 

@@ -61,7 +61,7 @@ impl Requirement {
             return Err(format!("key: Invalid value: {}: {text}", crate::status::quote(&key)));
         }
         if matches!(operator, Operator::Greater | Operator::Less)
-            && !values.first().is_some_and(|value| value.parse::<i64>().is_ok())
+            && values.first().is_none_or(|value| value.parse::<i64>().is_err())
         {
             let value = crate::status::quote(values.first().map_or("", String::as_str));
             return Err(format!(

@@ -3,5 +3,5 @@
 mod field;
 mod label;
 
-pub(crate) use field::{FieldSelector, FieldTerm};
+pub(crate) use field::FieldSelector;
 pub(crate) use label::LabelSelector;

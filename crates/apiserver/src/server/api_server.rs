@@ -91,6 +91,12 @@ impl ApiServer {
         self.door.log.records()
     }
 
+    /// Makes every revision before the newest too old, as etcd's compaction does: lists and watches that ask for one
+    /// get 410 `Expired`. Watches that are open go on.
+    pub fn compact(&self) {
+        self.door.core.store.compact();
+    }
+
     /// Stops the server: closes listeners, ends watches, lets requests in flight finish for at most two seconds, and
     /// waits for every task. Later requests through [`service`](Self::service) get 503. Calling it again does nothing.
     ///

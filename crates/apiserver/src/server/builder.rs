@@ -20,6 +20,7 @@ pub struct ApiServerBuilder {
     admin_token: Option<String>,
     users: BTreeMap<String, Identity>,
     request_log: usize,
+    history: usize,
     garbage_collection: bool,
     namespace_deletion: bool,
 }
@@ -31,6 +32,7 @@ impl ApiServerBuilder {
             admin_token: None,
             users: BTreeMap::new(),
             request_log: 10_000,
+            history: 10_000,
             garbage_collection: true,
             namespace_deletion: true,
         }
@@ -62,6 +64,13 @@ impl ApiServerBuilder {
         self
     }
 
+    /// How many writes the server remembers for lists and watches of older revisions; what is older gets 410 `Expired`.
+    /// Independent of it, the past takes 64 MiB at most. Default: 10 000.
+    pub fn history(mut self, writes: usize) -> Self {
+        self.history = writes;
+        self
+    }
+
     /// Whether objects go when their owners are gone, as where kube-controller-manager runs. Without it, as with a bare
     /// kube-apiserver, they stay, and deletes that wait for dependents or orphan them are never done. Default: true.
     pub fn garbage_collection(mut self, on: bool) -> Self {
@@ -85,7 +94,7 @@ impl ApiServerBuilder {
         let admin_token = self.admin_token.unwrap_or_else(|| random_token(&ambient));
         let stop = CancellationToken::new();
         let tasks = TaskGroup::new(&ambient, &stop);
-        let core = Arc::new(Core::new(ambient));
+        let core = Arc::new(Core::new(ambient, self.history));
         bootstrap(&core);
         let door = Arc::new(Door {
             core,

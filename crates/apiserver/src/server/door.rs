@@ -52,7 +52,7 @@ impl Door {
         };
         let entry = self.log.begin(record(&parts, user.name.clone(), body.clone()));
         let head = parts.method == Method::HEAD;
-        let response = self.dispatch(user, parts, body).await;
+        let response = self.dispatch(&user, &parts, body);
         self.log.finish(entry, response.status().as_u16());
         self.finish(response, head)
     }
@@ -80,13 +80,10 @@ impl Door {
         Ok((user, body))
     }
 
-    async fn dispatch(&self, user: Identity, mut parts: Parts, body: Bytes) -> Response<Body> {
-        let own = health::respond(&parts).or_else(|| version::respond(&parts));
-        if let Some(response) = own.or_else(|| reviews::respond(&parts, &body, &user, &self.core.ambient)) {
-            return response;
-        }
-        parts.extensions.insert(user);
-        pipeline::handle(&self.core, parts, body).await
+    fn dispatch(&self, user: &Identity, parts: &Parts, body: Bytes) -> Response<Body> {
+        let own = health::respond(parts).or_else(|| version::respond(parts));
+        own.or_else(|| reviews::respond(parts, &body, user, &self.core.ambient))
+            .unwrap_or_else(|| pipeline::handle(&self.core, parts, body))
     }
 
     fn finish(&self, response: Response<Body>, head: bool) -> Response<Body> {

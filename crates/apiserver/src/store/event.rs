@@ -10,17 +10,6 @@ pub(crate) enum EventType {
     Deleted,
 }
 
-impl EventType {
-    /// As a watch names it.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Added => "ADDED",
-            Self::Modified => "MODIFIED",
-            Self::Deleted => "DELETED",
-        }
-    }
-}
-
 /// One write.
 #[derive(Debug)]
 pub(crate) struct Event {

@@ -39,7 +39,6 @@ struct State {
     /// Watchers of everything, as garbage collection is one.
     wakers: BTreeMap<u64, Waker>,
     next_watch: u64,
-    closed: bool,
 }
 
 /// The objects of one resource type.
@@ -93,7 +92,6 @@ impl Store {
                 max_bytes,
                 wakers: BTreeMap::new(),
                 next_watch: 0,
-                closed: false,
             }),
         }
     }
@@ -166,18 +164,6 @@ impl Store {
             })
         };
         wake(wakers.unwrap_or_default());
-    }
-
-    /// Ends all watches, now and later.
-    pub(crate) fn close(&self) {
-        let wakers = {
-            let state = &mut *self.state.lock();
-            state.closed = true;
-            let mut wakers = vec![std::mem::take(&mut state.wakers)];
-            wakers.extend(state.collections.values_mut().map(|all| std::mem::take(&mut all.wakers)));
-            wakers
-        };
-        wakers.into_iter().for_each(wake);
     }
 
     /// Runs `decide` under the lock, makes its event the next revision and wakes whoever waits for it.

@@ -86,15 +86,16 @@ fn a_watch_sees_every_write_once_and_a_slow_one_ends() {
     let a = store.create("things", ObjectKey::new("n", "a"), value("1")).unwrap();
     store.delete(&a).unwrap();
     let Poll::Ready(Ok(events)) = watch.poll_events(&mut cx) else { panic!("there are events") };
-    let seen: Vec<_> = events.iter().map(|event| (event.kind.as_str(), event.revision())).collect();
-    assert_eq!(seen, [("ADDED", 3), ("DELETED", 4)]);
+    let seen: Vec<_> = events.iter().map(|event| (format!("{:?}", event.kind), event.revision())).collect();
+    assert_eq!(seen, [("Added".to_owned(), 3), ("Deleted".to_owned(), 4)]);
     for name in ["b", "c", "d", "e"] {
         store.create("things", ObjectKey::new("n", name), value(name)).unwrap();
     }
     assert!(matches!(watch.poll_events(&mut cx), Poll::Ready(Err(WatchEnd::TooSlow))));
     assert!(matches!(store.watch(Some("things"), 3), Err(RevisionError::TooOld { .. })));
-    let mut late = store.watch(None, store.revision()).unwrap();
-    store.close();
+    let mut late = store.watch(Some("things"), store.revision()).unwrap();
+    assert!(late.poll_events(&mut cx).is_pending());
+    store.close_collection("things");
     assert!(matches!(late.poll_events(&mut cx), Poll::Ready(Err(WatchEnd::Closed))));
 }
 

@@ -22,7 +22,7 @@ pub(crate) struct Watch {
 pub(crate) enum WatchEnd {
     /// The watcher was so slow that what it should see next is forgotten.
     TooSlow,
-    /// The server stops, or the resource type went away.
+    /// The resource type went away.
     Closed,
 }
 
@@ -59,18 +59,10 @@ impl Watch {
         self.cursor
     }
 
-    /// Moves the position, for a watcher that took a snapshot after it was told that it is too slow.
-    pub(crate) fn seek(&mut self, revision: u64) {
-        self.cursor = revision;
-    }
-
     /// The next events, oldest first, never none. Pending until there is one.
     pub(crate) fn poll_events(&mut self, cx: &mut Context<'_>) -> Poll<Result<Vec<Arc<Event>>, WatchEnd>> {
         let mut state = self.store.state.lock();
         let state = &mut *state;
-        if state.closed {
-            return Poll::Ready(Err(WatchEnd::Closed));
-        }
         if self.cursor < state.history.lost(self.collection.as_deref()) {
             return Poll::Ready(Err(WatchEnd::TooSlow));
         }

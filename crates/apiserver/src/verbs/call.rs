@@ -5,7 +5,6 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use serde_json::Value;
 
-use crate::access::Identity;
 use crate::core::Core;
 use crate::pipeline::negotiate::Accept;
 use crate::pipeline::query::Query;
@@ -26,7 +25,6 @@ pub(crate) struct Call {
     pub(crate) content_type: String,
     pub(crate) body: Bytes,
     pub(crate) accept: Accept,
-    pub(crate) user: Identity,
     pub(crate) user_agent: String,
     /// Texts for `Warning` headers, in order.
     pub(crate) warnings: Mutex<Vec<String>>,

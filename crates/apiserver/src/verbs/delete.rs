@@ -117,7 +117,7 @@ fn attempt(
         fields::set_finalizers(&mut next, &finalizers);
         let grace = grace(resource, &live, options);
         if finalizers.is_empty() && grace == 0 && !lifecycle::is_kept(resource, &next) {
-            return remove(core, resource, stored, options);
+            return Ok(remove(core, resource, stored, options));
         }
         mark(core, resource, &mut next, &live, grace);
     }
@@ -138,18 +138,14 @@ fn attempt(
     }
 }
 
-fn remove(
-    core: &Arc<Core>,
-    resource: &Resource,
-    stored: &Arc<Object>,
-    options: &DeleteOptions,
-) -> Result<Option<Deleted>, ApiError> {
+/// Removes the object; `None` when somebody else wrote in between.
+fn remove(core: &Arc<Core>, resource: &Resource, stored: &Arc<Object>, options: &DeleteOptions) -> Option<Deleted> {
     if options.dry_run {
-        return Ok(Some(Deleted::Gone(view(resource, stored.value()).into_owned())));
+        return Some(Deleted::Gone(view(resource, stored.value()).into_owned()));
     }
-    let Ok(last) = core.store.delete(stored) else { return Ok(None) };
+    let last = core.store.delete(stored).ok()?;
     resource.strategy.committed(Change { old: Some(stored.value()), new: None }, core);
-    Ok(Some(Deleted::Gone(view(resource, last.value()).into_owned())))
+    Some(Deleted::Gone(view(resource, last.value()).into_owned()))
 }
 
 /// Seconds that the object still has; less than before at most.

@@ -102,12 +102,15 @@ impl Raw {
         };
         Ok(Self {
             dry_run: list("dryRun")?,
-            grace_period_seconds: optional(member("gracePeriodSeconds"), Value::as_i64)
-                .ok_or_else(|| wrong("gracePeriodSeconds"))?,
-            orphan_dependents: optional(member("orphanDependents"), Value::as_bool)
-                .ok_or_else(|| wrong("orphanDependents"))?,
-            propagation: optional(member("propagationPolicy"), |value| value.as_str().map(str::to_owned))
-                .ok_or_else(|| wrong("propagationPolicy"))?,
+            grace_period_seconds: optional(member("gracePeriodSeconds"), Value::as_i64, || {
+                wrong("gracePeriodSeconds")
+            })?,
+            orphan_dependents: optional(member("orphanDependents"), Value::as_bool, || wrong("orphanDependents"))?,
+            propagation: optional(
+                member("propagationPolicy"),
+                |value| value.as_str().map(str::to_owned),
+                || wrong("propagationPolicy"),
+            )?,
             uid: precondition("uid")?,
             resource_version: precondition("resourceVersion")?,
         })
@@ -147,10 +150,11 @@ impl Raw {
     }
 }
 
-/// `Some(None)` when the member is absent, `None` when it has the wrong type.
-fn optional<T>(value: Option<&Value>, read: impl FnOnce(&Value) -> Option<T>) -> Option<Option<T>> {
-    match value {
-        None => Some(None),
-        Some(value) => read(value).map(Some),
-    }
+/// A member that may be absent. The error is for the wrong type.
+fn optional<T>(
+    value: Option<&Value>,
+    read: impl FnOnce(&Value) -> Option<T>,
+    wrong: impl FnOnce() -> ApiError,
+) -> Result<Option<T>, ApiError> {
+    value.map(|value| read(value).ok_or_else(wrong)).transpose()
 }

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use controller_runtime_schema::{FieldError, FieldPath};
 
 use super::Call;
@@ -81,7 +83,7 @@ impl Selection {
             return true;
         }
         let own_fields = self.fields.terms().iter().any(|term| !is_metadata(&term.field));
-        let own = if own_fields { resource.strategy.selectable(object.value()) } else { Default::default() };
+        let own = if own_fields { resource.strategy.selectable(object.value()) } else { BTreeMap::new() };
         self.fields.matches(|field| match field {
             "metadata.name" => object.key.name.clone(),
             "metadata.namespace" => object.key.namespace.clone(),

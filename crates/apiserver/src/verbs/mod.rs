@@ -17,7 +17,6 @@ mod managed;
 mod modify;
 mod patch;
 mod reply;
-mod review;
 mod scale;
 mod update;
 mod watch;
@@ -47,9 +46,6 @@ pub(crate) fn dispatch(call: &Call, method: &Method, path: &ObjectPath) -> Resul
     }
     if !call.resource.allows(verb) {
         return Err(ApiError::method_not_allowed());
-    }
-    if let Some(reply) = review::review(call) {
-        return reply;
     }
     match verb {
         "get" => get::get(call),

@@ -138,9 +138,8 @@ fn prepare(call: &Call, new: &mut Value, live: &Value) {
     let strategy = &resource.strategy;
     match call.subresource.as_deref() {
         Some("status") => keep_all_but_status(new, live, strategy.status_keeps_metadata()),
-        Some(_) => {}
         None if resource.has_status() => copy_member(new, "status", live),
-        None => {}
+        _ => {}
     }
     validate::carry_over(new, live);
     strategy.prepare_update(new, live, call.subresource.as_deref());

@@ -22,7 +22,7 @@ use crate::store::{Event, EventType, Object, Watch};
 use crate::table::{self, Table};
 
 /// Time between bookmarks.
-const BOOKMARK_INTERVAL: Duration = Duration::from_secs(60);
+const BOOKMARK_INTERVAL: Duration = Duration::from_mins(1);
 /// The last bookmark comes this long before the end.
 const BOOKMARK_BEFORE_END: Duration = Duration::from_secs(2);
 
@@ -126,7 +126,9 @@ impl Stream for WatchStream {
             let Some(watch) = &mut this.watch else { return Poll::Ready(None) };
             match watch.poll_events(cx) {
                 Poll::Ready(Ok(events)) => {
-                    events.iter().for_each(|event| this.enqueue(event));
+                    for event in &*events {
+                        this.enqueue(event);
+                    }
                     continue;
                 }
                 // Too slow, or nothing more to come: the client starts again from what it has seen.
@@ -205,7 +207,7 @@ impl EventEncoder {
     }
 
     /// An error, after which the stream ends.
-    pub(super) fn error(&mut self, error: &ApiError) -> Bytes {
+    pub(super) fn error(error: &ApiError) -> Bytes {
         frame("ERROR", &represent::value_json(&error.to_value()))
     }
 }

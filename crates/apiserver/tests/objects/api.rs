@@ -1,4 +1,5 @@
 //! A client for one server, in process.
+#![allow(clippy::unwrap_used, reason = "in tests a panic is the report")]
 
 use std::time::Duration;
 
@@ -12,34 +13,34 @@ use tower::ServiceExt;
 
 /// A seeded server and requests to it.
 #[derive(Debug)]
-pub struct Api {
-    pub server: ApiServer,
+pub(crate) struct Api {
+    pub(crate) server: ApiServer,
 }
 
 /// A whole response.
 #[derive(Debug)]
-pub struct Answer {
-    pub code: u16,
-    pub headers: HeaderMap,
-    pub body: Value,
+pub(crate) struct Answer {
+    pub(crate) code: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Value,
 }
 
 impl Answer {
     /// The member at a JSON pointer, null when it is missing.
-    pub fn at(&self, pointer: &str) -> Value {
+    pub(crate) fn at(&self, pointer: &str) -> Value {
         self.body.pointer(pointer).cloned().unwrap_or_default()
     }
 
-    pub fn text(&self, pointer: &str) -> String {
+    pub(crate) fn text(&self, pointer: &str) -> String {
         self.at(pointer).as_str().unwrap_or_default().to_owned()
     }
 
-    pub fn revision(&self) -> String {
+    pub(crate) fn revision(&self) -> String {
         self.text("/metadata/resourceVersion")
     }
 
     /// Names of a list's items.
-    pub fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         let items = self.at("/items");
         let name = |item: &Value| item["metadata"]["name"].as_str().unwrap_or_default().to_owned();
         items.as_array().unwrap_or_else(|| panic!("no list: {}", self.body)).iter().map(name).collect()
@@ -47,16 +48,16 @@ impl Answer {
 }
 
 impl Api {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { server: ApiServer::builder().ambient(Ambient::seeded(1)).build() }
     }
 
-    pub async fn send(&self, method: &str, path: &str, body: Value) -> Answer {
+    pub(crate) async fn send(&self, method: &str, path: &str, body: Value) -> Answer {
         self.send_as(method, path, "application/json", &if body.is_null() { String::new() } else { body.to_string() })
             .await
     }
 
-    pub async fn send_as(&self, method: &str, path: &str, content_type: &str, body: &str) -> Answer {
+    pub(crate) async fn send_as(&self, method: &str, path: &str, content_type: &str, body: &str) -> Answer {
         let request = Request::builder().method(method).uri(path).header("content-type", content_type);
         let request = request.body(Full::new(Bytes::from(body.to_owned()))).unwrap();
         let response = self.server.service().oneshot(request).await.unwrap();
@@ -66,19 +67,19 @@ impl Api {
         Answer { code: parts.status.as_u16(), headers: parts.headers, body }
     }
 
-    pub async fn get(&self, path: &str) -> Answer {
+    pub(crate) async fn get(&self, path: &str) -> Answer {
         self.send("GET", path, Value::Null).await
     }
 
     /// Sends and expects success.
-    pub async fn ok(&self, method: &str, path: &str, body: Value) -> Answer {
+    pub(crate) async fn ok(&self, method: &str, path: &str, body: Value) -> Answer {
         let answer = self.send(method, path, body).await;
         assert!((200..300).contains(&answer.code), "{method} {path}: {} {}", answer.code, answer.body);
         answer
     }
 
     /// Sends and expects a failure: code, reason and the start of the message.
-    pub async fn refused(&self, method: &str, path: &str, body: Value, expected: (u16, &str, &str)) -> Answer {
+    pub(crate) async fn refused(&self, method: &str, path: &str, body: Value, expected: (u16, &str, &str)) -> Answer {
         let answer = self.send(method, path, body).await;
         let got = (answer.code, answer.text("/reason"), answer.text("/message"));
         let (code, reason, message) = expected;
@@ -89,7 +90,7 @@ impl Api {
         answer
     }
 
-    pub async fn watch(&self, path: &str) -> Events {
+    pub(crate) async fn watch(&self, path: &str) -> Events {
         let request = Request::get(path).body(Full::new(Bytes::new())).unwrap();
         let response = self.server.service().oneshot(request).await.unwrap();
         assert_eq!(response.status(), 200, "{path}");
@@ -99,19 +100,19 @@ impl Api {
 
 /// The events of one watch.
 #[derive(Debug)]
-pub struct Events {
+pub(crate) struct Events {
     body: Body,
 }
 
 impl Events {
     /// The next event, `None` at the end of the stream.
-    pub async fn next(&mut self) -> Option<Value> {
+    pub(crate) async fn next(&mut self) -> Option<Value> {
         let frame = self.body.frame().await?.unwrap().into_data().unwrap();
         Some(serde_json::from_slice(&frame).unwrap())
     }
 
     /// The events that are there now, as `TYPE name@field`.
-    pub async fn now(&mut self, pointer: &str) -> Vec<String> {
+    pub(crate) async fn now(&mut self, pointer: &str) -> Vec<String> {
         let mut seen = Vec::new();
         while let Ok(Some(event)) = tokio::time::timeout(Duration::from_millis(1), self.next()).await {
             let text =

@@ -111,3 +111,39 @@ async fn the_end_of_the_server_is_the_end_of_its_watches() {
     let (event, ()) = tokio::join!(watch.next(), api.server.shutdown());
     assert_eq!(event, None);
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_is_compacted_has_expired() {
+    let api = Api::new();
+    let old = put(&api, "c", "x", 1).await;
+    put(&api, "c", "x", 2).await;
+    let page = api.get("/api/v1/namespaces?limit=1").await.text("/metadata/continue");
+    let mut open = api.watch(&format!("{MAPS}?watch=1&resourceVersion={old}")).await;
+    assert_eq!(open.now("/object/data/v").await, ["MODIFIED 2"]);
+    put(&api, "c", "x", 3).await;
+    api.server.compact();
+    put(&api, "c", "x", 4).await;
+    let mut late = api.watch(&format!("{MAPS}?watch=1&resourceVersion={old}")).await;
+    let event = late.next().await.unwrap();
+    assert_eq!(
+        (&event["type"], &event["object"]["code"], &event["object"]["reason"]),
+        (&json!("ERROR"), &json!(410), &json!("Expired"))
+    );
+    assert_eq!(late.next().await, None);
+    let exact = format!("{MAPS}?resourceVersion={old}&resourceVersionMatch=Exact");
+    api.refused("GET", &exact, Value::Null, (410, "Expired", "The resourceVersion for the provided list is too old."))
+        .await;
+    let expired = api
+        .refused(
+            "GET",
+            &format!("/api/v1/namespaces?limit=1&continue={page}"),
+            Value::Null,
+            (410, "Expired", "The provided continue parameter is too old to display a consistent list result."),
+        )
+        .await;
+    let next = expired.text("/metadata/continue");
+    assert_eq!(
+        api.ok("GET", &format!("/api/v1/namespaces?limit=1&continue={next}"), Value::Null).await.names(),
+        ["kube-node-lease"]
+    );
+}

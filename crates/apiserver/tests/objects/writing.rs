@@ -19,7 +19,7 @@ async fn a_new_server_has_its_namespaces_and_its_service() {
 }
 
 #[tokio::test]
-async fn requests_that_cannot_be_served_are_refused_as_the_reference_does() {
+async fn creates_that_cannot_be_served_are_refused_as_the_reference_does() {
     let api = Api::new();
     api.ok("POST", MAPS, json!({"metadata": {"name": "a"}})).await;
     for (method, path, body, expected) in [
@@ -102,6 +102,16 @@ async fn requests_that_cannot_be_served_are_refused_as_the_reference_does() {
                 "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: json: cannot unmarshal array",
             ),
         ),
+    ] {
+        api.refused(method, path, body, expected).await;
+    }
+}
+
+#[tokio::test]
+async fn updates_and_paths_that_cannot_be_served_are_refused_as_the_reference_does() {
+    let api = Api::new();
+    api.ok("POST", MAPS, json!({"metadata": {"name": "a"}})).await;
+    for (method, path, body, expected) in [
         (
             "PUT",
             "/api/v1/namespaces/default/configmaps/a",
