@@ -116,15 +116,22 @@ async fn wait_served(client: &Client, manifest: &Manifest) -> Result<(), Error> 
             object: format!("{KIND} {}", manifest.name()),
             condition: format!("{version} is served"),
             after: ESTABLISHED_WITHIN,
-            last: "discovery doesn't list it".to_owned(),
+            last: "discovery doesn't list it, or its objects can't be listed".to_owned(),
         })?;
     }
     Ok(())
 }
 
+/// Whether discovery lists the resource and the server lists its objects: kube-apiserver refuses that with 429 for a
+/// moment after a definition changed.
 async fn serves(client: &Client, group_version: &str, plural: &str) -> bool {
     let found = client.list_api_group_resources(group_version).await;
-    found.is_ok_and(|list| list.resources.iter().any(|resource| resource.name == plural))
+    let discovered = found.is_ok_and(|list| list.resources.iter().any(|resource| resource.name == plural));
+    let request = http::Request::get(format!("/apis/{group_version}/{plural}?limit=1")).body(Vec::new());
+    match request {
+        Ok(request) if discovered => client.request_text(request).await.is_ok(),
+        _ => false,
+    }
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@ use controller_runtime_ambient::{CancellationToken, Task};
 use controller_runtime_cache::{Cache, CacheError, CacheOptions, DelegatingClient, ListQuery, ObjectEvent};
 use controller_runtime_client::Patch;
 use controller_runtime_scheme::{ApiResource, GroupVersionKind, Kind, ObjectExt, Scope, Unstructured};
-use integration_tests::{Fixture, widget};
+use integration_tests::Fixture;
 use k8s_openapi::api::core::v1::ConfigMap;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::sync::mpsc;
 
 /// A cache of the fixture's namespace while it runs, and a client that reads from it.
@@ -139,10 +139,11 @@ async fn custom_resources_are_cached_once_they_are_served() {
         Kind::dynamic(ApiResource::from_gvk_with_plural(&kind, "widgets"), Scope::Namespaced);
     let api = running.client.api(&kind);
     let one = (fixture.namespace(), "one");
-    let path = fixture.install_widgets().await;
-    fixture.post(&path, &widget(&fixture.group(), "one", &json!({"color": "red"}))).await.expect(201);
-    assert_eq!(api.get(one).await.unwrap().data["spec"]["color"], "red");
-    fixture.delete(&format!("{path}/one"), &Value::Null).await.expect(200);
+    fixture.install_widgets().await;
+    let mut object = Unstructured::new("one", kind.resource()).data(json!({"spec": {"color": "red"}}));
+    object.metadata.namespace = Some(fixture.namespace().to_owned());
+    api.create(&object).await.unwrap();
+    assert_eq!(api.get(one).await.unwrap().data["spec"], json!({"color": "red", "replicas": 1}));
     running.stop().await;
     fixture.stop().await;
 }
