@@ -13,6 +13,9 @@ use super::body::go_kind;
 /// How many operations a patch has at most.
 const MAX_OPERATIONS: usize = 10_000;
 
+/// How many bytes, as JSON, all copies of a patch may add: each may copy what the one before made twice as large.
+const MAX_COPIED: usize = 3 << 20;
+
 /// Operations that are applied one after the other, all or none.
 #[derive(Clone, Debug)]
 pub(crate) struct JsonPatch(Vec<Operation>);
@@ -49,8 +52,9 @@ impl JsonPatch {
     /// The document after all operations. Errors: 422 when one can't be applied.
     pub(super) fn patched(&self, document: &Value) -> Result<Value, ApiError> {
         let mut patched = document.clone();
+        let mut copied = 0;
         for operation in &self.0 {
-            operation.apply(&mut patched).map_err(|Inapplicable| {
+            operation.apply(&mut patched, &mut copied).map_err(|Inapplicable| {
                 ApiError::unprocessable("the server rejected our request due to an error in our request")
             })?;
         }
@@ -74,7 +78,7 @@ impl Operation {
         Ok(Operation { op, path, from, value: fields.remove("value").unwrap_or_default() })
     }
 
-    fn apply(&self, document: &mut Value) -> Result<(), Inapplicable> {
+    fn apply(&self, document: &mut Value, copied: &mut usize) -> Result<(), Inapplicable> {
         let path = self.path.as_deref().ok_or(Inapplicable)?;
         match self.op.as_str() {
             "add" => add(document, path, self.value.clone()),
@@ -87,6 +91,10 @@ impl Operation {
             }
             "copy" => {
                 let value = get(document, self.from.as_deref().ok_or(Inapplicable)?)?;
+                *copied += value.to_string().len();
+                if *copied > MAX_COPIED {
+                    return Err(Inapplicable);
+                }
                 add(document, path, value)
             }
             _ => Err(Inapplicable),

@@ -209,3 +209,89 @@ async fn the_same_seed_gives_the_same_requests() {
     assert_eq!(a, b);
     assert!(a.iter().any(|it| it.user == "system:serviceaccount:kube-system:generic-garbage-collector"));
 }
+
+fn definition(plural: &str, kind: &str) -> Value {
+    let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    let versions = json!([{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}}]);
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("{plural}.ref.dev")},
+        "spec": {
+            "group": "ref.dev", "scope": "Namespaced", "names": {"plural": plural, "kind": kind},
+            "versions": versions,
+        },
+    })
+}
+
+const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+/// Custom resources know no strategic merge patch, with which owners are taken out of built-in ones.
+#[tokio::test(start_paused = true)]
+async fn custom_resources_own_and_are_owned() {
+    let widgets = "/apis/ref.dev/v1/namespaces/default/widgets";
+    let cluster = Cluster::new();
+    cluster.create(DEFINITIONS, definition("widgets", "Widget")).await;
+    settle().await;
+    let widget = |name: &str, owners: &[(&Value, bool)]| {
+        let mut object = map(name, owners);
+        object["apiVersion"] = json!("ref.dev/v1");
+        object["kind"] = json!("Widget");
+        object
+    };
+    let a = cluster.create(widgets, widget("a", &[])).await;
+    let b = cluster.map("b", &[(&a, true)]).await;
+    cluster.create(widgets, widget("c", &[(&a, true), (&b, true)])).await;
+    cluster.create(widgets, widget("d", &[(&a, true)])).await;
+    cluster.delete(&format!("{widgets}/a"), "Orphan").await;
+    cluster.check(&["b"]).await;
+    let c = cluster.get(&format!("{widgets}/c")).await.unwrap();
+    assert_eq!(c["metadata"]["ownerReferences"], json!([reference(&b, true)]));
+    assert_eq!(cluster.get(&format!("{widgets}/d")).await.unwrap()["metadata"].get("ownerReferences"), None);
+    cluster.delete(&path("b"), "Background").await;
+    assert_eq!(cluster.get(&format!("{widgets}/c")).await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unknown_kind_is_looked_up_once_it_is_served() {
+    let cluster = Cluster::new();
+    let owner = json!({
+        "apiVersion": "ref.dev/v1", "kind": "Widget",
+        "metadata": {"name": "x", "uid": "00000000-0000-4000-8000-000000000000"},
+    });
+    cluster.map("a", &[(&owner, true)]).await;
+    settle().await;
+    cluster.check(&["a"]).await;
+    cluster.create(DEFINITIONS, definition("widgets", "Widget")).await;
+    settle().await;
+    cluster.check(&[]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deleted_definition_takes_its_objects_and_what_they_own() {
+    let widgets = "/apis/ref.dev/v1/namespaces/default/widgets";
+    let cluster = Cluster::new();
+    cluster.create(DEFINITIONS, definition("widgets", "Widget")).await;
+    settle().await;
+    let object = json!({"apiVersion": "ref.dev/v1", "kind": "Widget", "metadata": {"name": "a"}});
+    let a = cluster.create(widgets, object).await;
+    cluster.map("b", &[(&a, true)]).await;
+    cluster.delete(&format!("{DEFINITIONS}/widgets.ref.dev"), "Background").await;
+    // The kind of the owner is gone with the owner: nothing can be said about it until it is served again.
+    cluster.check(&["b"]).await;
+    cluster.create(DEFINITIONS, definition("widgets", "Widget")).await;
+    settle().await;
+    cluster.check(&[]).await;
+}
+
+/// Events expire on their own.
+#[tokio::test(start_paused = true)]
+async fn events_are_left_alone() {
+    let events = "/api/v1/namespaces/default/events";
+    let cluster = Cluster::new();
+    let a = cluster.map("a", &[]).await;
+    let mut event = map("e", &[(&a, true)]);
+    event["involvedObject"] = json!({"namespace": "default", "kind": "ConfigMap", "name": "a"});
+    cluster.create(events, event).await;
+    cluster.delete(&path("a"), "Background").await;
+    assert!(cluster.get(&format!("{events}/e")).await.is_some());
+}

@@ -7,4 +7,5 @@ mod client;
 mod cluster;
 mod doors;
 mod garbage_collection;
+mod hostile_objects;
 mod namespace_deletion;

@@ -75,3 +75,36 @@ async fn switched_off_a_namespace_stays() {
     assert_eq!(namespace["status"]["phase"], "Terminating");
     assert!(cluster.get(&format!("{NAMESPACE}/configmaps/a")).await.is_some());
 }
+
+#[tokio::test(start_paused = true)]
+async fn other_finalizers_of_a_namespace_are_not_ours_to_remove() {
+    let cluster = Cluster::new();
+    let spec = json!({"finalizers": ["ref.dev/f"]});
+    cluster.create("/api/v1/namespaces", json!({"metadata": {"name": "x"}, "spec": spec})).await;
+    cluster.delete(NAMESPACE, "Background").await;
+    let mut namespace = cluster.get(NAMESPACE).await.unwrap();
+    assert_eq!(namespace["spec"]["finalizers"], json!(["ref.dev/f"]));
+    namespace["spec"]["finalizers"] = json!([]);
+    let path = format!("{NAMESPACE}/finalize");
+    let done = cluster.try_send("PUT", &path, "application/json", &namespace).await;
+    assert_eq!(done.code, 200, "{}", done.text());
+    assert_eq!(cluster.get(NAMESPACE).await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_namespaces_go_side_by_side() {
+    let cluster = Cluster::new();
+    for number in 0..50 {
+        cluster.create("/api/v1/namespaces", json!({"metadata": {"name": format!("n{number}")}})).await;
+        cluster.create(&format!("/api/v1/namespaces/n{number}/configmaps"), map("a", &[])).await;
+    }
+    let options = json!({});
+    for number in 0..50 {
+        let path = format!("/api/v1/namespaces/n{number}");
+        assert_eq!(cluster.try_send("DELETE", &path, "application/json", &options).await.code, 200);
+    }
+    settle().await;
+    let left = cluster.get("/api/v1/namespaces").await.unwrap();
+    let left: Vec<_> = left["items"].as_array().unwrap().iter().map(|it| it["metadata"]["name"].clone()).collect();
+    assert_eq!(left, ["default", "kube-node-lease", "kube-public", "kube-system"]);
+}
