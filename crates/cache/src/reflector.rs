@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use controller_runtime_ambient::{Ambient, CancellationToken};
-use controller_runtime_client::{Backoff, ClientError};
+use controller_runtime_client::{Backoff, ClientError, ErrorClass};
 use controller_runtime_scheme::Object;
 use tokio::time::{Instant, sleep};
 
@@ -18,8 +18,11 @@ const NOT_SERVED_BACKOFF: Duration = Duration::from_secs(10);
 /// A watch that ended sooner, without an event, counts as failed.
 const SHORTEST_WATCH: Duration = Duration::from_secs(1);
 
+/// How many watches in a row the server may refuse before everything is listed again.
+const REFUSED_WATCHES: u32 = 3;
+
 /// Keeps one scope of an informer up to date: lists, then watches from the list's version, resumes the watch where it
-/// ended, and lists again when the server no longer has the version.
+/// ended, and lists again when the server no longer has the version, or does not let it watch from there.
 pub(crate) struct Reflector<K: Object> {
     pub(crate) shared: Arc<Shared<K>>,
     pub(crate) ambient: Ambient,
@@ -42,15 +45,19 @@ impl<K: Object> Reflector<K> {
         let options = &self.shared.options;
         let mut backoff = Backoff::new(&self.ambient, options.min_backoff, options.max_backoff);
         let mut version = None;
+        let mut refused = 0;
         loop {
             let result = match &mut version {
                 None => self.list(scope).await.map(|listed| version = Some(listed)),
                 Some(version) => self.watch_from(scope, version, &mut backoff).await,
             };
-            let Err(error) = result else { continue };
-            let expired = error.is_expired();
-            if expired {
-                version = None;
+            let Err(error) = result else {
+                refused = 0;
+                continue;
+            };
+            refused += u32::from(error.status().is_some());
+            if starts_over(&error) || refused >= REFUSED_WATCHES {
+                (version, refused) = (None, 0);
             }
             self.pause(scope, &error, &mut backoff).await;
         }
@@ -83,4 +90,20 @@ impl<K: Object> Reflector<K> {
         }
         sleep(delay).await;
     }
+}
+
+/// Whether a watch that failed so would fail again from the same version.
+fn starts_over(error: &ClientError) -> bool {
+    // A server that was restored from a backup has not come to our version yet, and may never come to it.
+    let too_large = error.status().is_some_and(|status| {
+        status
+            .details
+            .as_ref()
+            .is_some_and(|details| details.causes.iter().any(|cause| cause.reason == "ResourceVersionTooLarge"))
+    });
+    let hopeless = matches!(
+        error.class(),
+        ErrorClass::Expired | ErrorClass::KindNotServed | ErrorClass::Invalid | ErrorClass::Terminal
+    );
+    too_large || hopeless
 }

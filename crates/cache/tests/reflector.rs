@@ -103,6 +103,34 @@ async fn an_expired_answer_is_met_by_a_list() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_version_that_the_server_has_not_reached_is_met_by_a_list() {
+    check_gap(async |scripted| {
+        let mut too_large = status(504, "Timeout");
+        too_large["details"]["causes"] = json!([{"reason": "ResourceVersionTooLarge"}]);
+        scripted.server.answer(504, &too_large);
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_is_refused_again_and_again_is_met_by_a_list() {
+    let mut scripted = Scripted::start(CacheOptions::new()).await;
+    let informer = scripted.cache.informer::<ConfigMap>();
+    scripted.server.list("5", &[object("a", "1", "x")]);
+    for _ in 0..3 {
+        scripted.server.fail(500, "InternalError");
+    }
+    scripted.server.list("6", &[object("a", "6", "y")]);
+    let (mut events, _registration) = listen(&informer);
+    assert_eq!(next(&mut events).await, ["initial a x", "update a x -> y"]);
+    let mut requests = Vec::new();
+    for _ in 0..5 {
+        requests.push(scripted.server.request().await.contains("watch=true"));
+    }
+    assert_eq!(requests, [false, true, true, true, false]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_object_made_anew_during_a_gap_is_deleted_first() {
     let scripted = Scripted::start(CacheOptions::new()).await;
     let (mut events, _registration) = listen(&scripted.cache.informer());
