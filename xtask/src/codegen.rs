@@ -3,11 +3,12 @@
 //! The reference control plane is asked for its discovery and OpenAPI documents. What a resource is goes to
 //! `resources.json`, what its schema says goes to `definitions.txt`, and what only the Go types say of their fields goes
 //! to `pointers.txt`; all without prose and in a fixed order, so that the same Kubernetes version always gives the same
-//! bytes.
+//! bytes. The recordings, which tests of the embedded server compare with, get their answers here too.
 
 mod definitions;
 mod documents;
 mod pointers;
+mod recordings;
 mod resources;
 
 use std::fs;
@@ -35,9 +36,9 @@ pub(crate) struct Codegen {
     kubeconfig: Option<PathBuf>,
 }
 
-/// One generated file: its name within [`FOLDER`] and its text.
+/// One generated file: its path from the workspace's root and its text.
 struct Generated {
-    name: &'static str,
+    path: PathBuf,
     text: String,
 }
 
@@ -45,40 +46,50 @@ impl Codegen {
     pub(crate) fn run(self) -> Result<()> {
         let binaries = Binaries::find_or_build()?;
         let kubectl = binaries.program("kubectl").context("the control plane has no kubectl")?;
-        let documents = if let Some(kubeconfig) = &self.kubeconfig {
-            Documents::fetch(&kubectl, kubeconfig)?
+        let generated = if let Some(kubeconfig) = &self.kubeconfig {
+            generate(&kubectl, kubeconfig)?
         } else {
             let control_plane = ControlPlane::start(&binaries, "", &Stop::on_signals()?)?;
-            Documents::fetch(&kubectl, control_plane.kubeconfig())?
+            generate(&kubectl, control_plane.kubeconfig())?
         };
-        let generated = [
-            Generated { name: "resources.json", text: resources::generate(&documents)? },
-            Generated { name: "definitions.txt", text: definitions::generate(&documents)? },
-            Generated { name: "pointers.txt", text: pointers::generate(&documents)? },
-        ];
-        let folder = cargo::root().join(FOLDER);
-        if self.check { compare(&folder, &generated) } else { write(&folder, &generated) }
+        if self.check { compare(&generated) } else { write(&generated) }
     }
 }
 
-fn write(folder: &Path, generated: &[Generated]) -> Result<()> {
-    fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
+fn generate(kubectl: &Path, kubeconfig: &Path) -> Result<Vec<Generated>> {
+    let documents = Documents::fetch(kubectl, kubeconfig)?;
+    let catalogue = |name: &str, text: String| Generated { path: Path::new(FOLDER).join(name), text };
+    let mut generated = vec![
+        catalogue("resources.json", resources::generate(&documents)?),
+        catalogue("definitions.txt", definitions::generate(&documents)?),
+        catalogue("pointers.txt", pointers::generate(&documents)?),
+    ];
+    for recording in recordings::record(&cargo::root().join(recordings::FOLDER), kubectl, kubeconfig)? {
+        let path = Path::new(recordings::FOLDER).join(recording.name);
+        generated.push(Generated { path, text: recording.text });
+    }
+    Ok(generated)
+}
+
+fn write(generated: &[Generated]) -> Result<()> {
     for file in generated {
-        let path = folder.join(file.name);
+        let path = cargo::root().join(&file.path);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
+        }
         fs::write(&path, &file.text).with_context(|| format!("writing {}", path.display()))?;
-        println!("wrote {} ({} bytes)", path.display(), file.text.len());
+        println!("wrote {} ({} bytes)", file.path.display(), file.text.len());
     }
     Ok(())
 }
 
-fn compare(folder: &Path, generated: &[Generated]) -> Result<()> {
+fn compare(generated: &[Generated]) -> Result<()> {
     let mut stale = Vec::new();
     for file in generated {
-        let path = folder.join(file.name);
-        let committed = fs::read_to_string(&path).unwrap_or_default();
+        let committed = fs::read_to_string(cargo::root().join(&file.path)).unwrap_or_default();
         if committed != file.text {
             let line = committed.lines().zip(file.text.lines()).take_while(|(old, new)| old == new).count() + 1;
-            stale.push(format!("{} differs from line {line}", path.display()));
+            stale.push(format!("{} differs from line {line}", file.path.display()));
         }
     }
     if stale.is_empty() {
