@@ -2,12 +2,12 @@
 //!
 //! The reference control plane is asked for its discovery and OpenAPI documents. What a resource is goes to
 //! `resources.json`, what its schema says goes to `definitions.txt`, and what only the Go types say of their fields goes
-//! to `pointers.txt`; all without prose and in a fixed order, so that the same Kubernetes version always gives the same
+//! to `go_fields.txt`; all without prose and in a fixed order, so that the same Kubernetes version always gives the same
 //! bytes. The recordings, which tests of the embedded server compare with, get their answers here too.
 
 mod definitions;
 mod documents;
-mod pointers;
+mod go_fields;
 mod recordings;
 mod resources;
 
@@ -62,7 +62,7 @@ fn generate(kubectl: &Path, kubeconfig: &Path) -> Result<Vec<Generated>> {
     let mut generated = vec![
         catalogue("resources.json", resources::generate(&documents)?),
         catalogue("definitions.txt", definitions::generate(&documents)?),
-        catalogue("pointers.txt", pointers::generate(&documents)?),
+        catalogue("go_fields.txt", go_fields::generate(&documents)?),
     ];
     for recording in recordings::record(&cargo::root().join(recordings::FOLDER), kubectl, kubeconfig)? {
         let path = Path::new(recordings::FOLDER).join(recording.name);

@@ -38,10 +38,14 @@ impl Documents {
         for version in strings(&legacy, "/versions") {
             group_versions.push(reference.group_version("", &version, true)?);
         }
+        // A control plane that others use too may have custom resources.
+        let definitions = reference.get("/apis/apiextensions.k8s.io/v1/customresourcedefinitions")?;
+        let definitions = definitions["items"].as_array().into_iter().flatten();
+        let custom: Vec<&str> = definitions.filter_map(|found| found["spec"]["group"].as_str()).collect();
         let groups = reference.get("/apis")?;
         for group in groups.pointer("/groups").and_then(Value::as_array).into_iter().flatten() {
             let name = string(group, "/name")?;
-            if LEFT_OUT.contains(&name.as_str()) {
+            if LEFT_OUT.contains(&name.as_str()) || custom.contains(&name.as_str()) {
                 continue;
             }
             let preferred = string(group, "/preferredVersion/version")?;

@@ -4,7 +4,7 @@
 mod absent;
 mod built_in;
 mod definitions;
-mod pointers;
+mod go_fields;
 mod resources;
 
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ use controller_runtime_schema::Definitions;
 
 pub(crate) use self::built_in::{BuiltInGroupVersion, BuiltInResource};
 pub(crate) use self::definitions::definition_text;
-pub(crate) use self::pointers::keeps_zero;
+pub(crate) use self::go_fields::{keeps_zero, written_as_null};
 pub(crate) use self::resources::resources;
 
 use self::built_in::Table;

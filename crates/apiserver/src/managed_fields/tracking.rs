@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::resource::Resource;
 use crate::status::{ApiError, Cause};
+use crate::strategy::write_nulls;
 
 use super::reset::reset_fields;
 
@@ -30,7 +31,10 @@ impl Tracking {
     pub(crate) fn new(resource: &Resource, subresource: Option<&str>, manager: String, now: String) -> Tracking {
         let schema = resource.schema();
         let typed = resource.strategy.typed();
-        let empty = if typed { empty_object(&schema) } else { Value::Object(Map::new()) };
+        let mut empty = if typed { empty_object(&schema) } else { Value::Object(Map::new()) };
+        if let Some(definition) = resource.strategy.definition() {
+            write_nulls(&mut empty, definition);
+        }
         Tracking {
             api_version: resource.api_version(),
             manager,

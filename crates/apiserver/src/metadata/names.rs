@@ -28,7 +28,9 @@ pub(crate) fn dns_subdomain(name: &str, prefix: bool) -> Vec<String> {
 pub(crate) fn dns_label(name: &str, prefix: bool) -> Vec<String> {
     let name = masked(name, prefix);
     let mut errors = too_long(&name, 63);
-    if !is_dns_label(&name) {
+    if !is_dns_label(&name) && name.split('.').all(is_dns_label) {
+        errors.push("must not contain dots".to_owned());
+    } else if !is_dns_label(&name) {
         errors.push(pattern_text(
             "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and \
              end with an alphanumeric character",

@@ -145,7 +145,29 @@ fn time(text: &str) -> Result<(), String> {
 }
 
 fn micro_time(text: &str) -> Result<(), String> {
-    if is_time(text, Some(6)) { Ok(()) } else { Err(time_text(text, "2006-01-02T15:04:05.000000Z07:00")) }
+    const LAYOUT: &str = "2006-01-02T15:04:05.000000Z07:00";
+    /// The characters before the fraction, and those of the fraction with its dot.
+    const SECONDS: usize = 19;
+    const FRACTION: usize = 7;
+    if is_time(text, Some(6)) {
+        return Ok(());
+    }
+    if !is_time(text, None) {
+        return Err(time_text(text, LAYOUT));
+    }
+    // The time is right but for the digits of its fraction: too few, or some are left over.
+    let (found, wanted) = match text.get(SECONDS + FRACTION..) {
+        Some(rest) if text.get(SECONDS..SECONDS + 1) == Some(".") && !rest.is_empty() => (rest, "Z07:00"),
+        _ => (text.get(SECONDS..).unwrap_or_default(), ".000000"),
+    };
+    let quote = crate::status::quote;
+    Err(format!(
+        "parsing time {} as {}: cannot parse {} as {}",
+        quote(text),
+        quote(LAYOUT),
+        quote(found),
+        quote(wanted)
+    ))
 }
 
 /// RFC 3339; with `digits` exactly so many of a second's fraction.

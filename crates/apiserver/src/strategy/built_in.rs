@@ -13,6 +13,7 @@ use super::ingress::Ingress;
 use super::job::Job;
 use super::lease::Lease;
 use super::namespace::Namespace;
+use super::node::Node;
 use super::persistent_volume::{PersistentVolume, PersistentVolumeClaim};
 use super::plain::{Generation, Plain};
 use super::pod::Pod;
@@ -30,6 +31,7 @@ pub(crate) fn strategy_for(group: &str, kind: &str, definition: &'static str) ->
         ("", "ConfigMap") => Arc::new(ConfigMap),
         ("", "Event") => Arc::new(Event::Core),
         ("", "Namespace") => Arc::new(Namespace),
+        ("", "Node") => Arc::new(Node),
         ("", "PersistentVolume") => Arc::new(PersistentVolume),
         ("", "PersistentVolumeClaim") => Arc::new(PersistentVolumeClaim),
         ("", "Pod") => Arc::new(Pod),
@@ -91,7 +93,6 @@ fn plain(group: &str, kind: &str, definition: &'static str) -> Plain {
             | ("resource.k8s.io", _)
     );
     plain.labels = match (group, kind) {
-        ("", "Node") => &["spec.unschedulable"],
         ("certificates.k8s.io", "CertificateSigningRequest" | "ClusterTrustBundle") => &["spec.signerName"],
         ("certificates.k8s.io", "PodCertificateRequest") => &["spec.signerName", "spec.podName", "spec.nodeName"],
         ("resource.k8s.io", "ResourceSlice") => &["spec.nodeName", "spec.driver"],

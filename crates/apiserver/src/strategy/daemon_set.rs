@@ -8,10 +8,20 @@ use super::rules::{Errors, at_most_all, count_of, count_or_percent, immutable, n
 use super::workload::Workload;
 use super::{Strategy, StrategyContext};
 
-const WORKLOAD: Workload = Workload { selector_of: "daemonset", template_of: "DaemonSet", needs_selector: false };
+const WORKLOAD: Workload =
+    Workload { selector_of: "daemonset", template_of: "DaemonSet", invalid_selector: None, needs_selector: false };
 
 /// The number of template changes, which only an annotation shows.
 const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
+
+/// `DaemonSet`: the annotation stands for a field that every DaemonSet has.
+pub(super) fn annotation_defaults(daemon_set: &mut Fields) {
+    if let Some(metadata) = object_or_new(daemon_set, "metadata")
+        && let Some(annotations) = object_or_new(metadata, "annotations")
+    {
+        set_default(annotations, TEMPLATE_GENERATION, "0");
+    }
+}
 
 /// `DaemonSetSpec`.
 pub(super) fn defaults(spec: &mut Fields) {

@@ -9,7 +9,7 @@ use super::{
     autoscaling, cron_job, daemon_set, deployment, job, limit_range, namespace, network_policy, persistent_volume, pod,
     pod_template, rbac, replica_set, replication_controller, secret, service, stateful_set, storage,
 };
-use crate::catalogue::catalogue;
+use crate::catalogue::{catalogue, written_as_null};
 
 /// Sets the defaults of one object; what is inside it comes later.
 type Defaulter = fn(&mut Fields);
@@ -17,30 +17,44 @@ type Defaulter = fn(&mut Fields);
 /// Sets all defaults in an object of a definition.
 pub(crate) fn set_defaults(object: &mut Value, definition: &str) {
     if let Ok(Some(schema)) = catalogue().definitions.get(definition) {
-        walk(object, &schema, Some(definition));
+        walk(object, &schema, Some(definition), true);
     }
 }
 
-fn follow(value: &mut Value, link: &Link) {
-    walk(value, link.get(), link.name());
+/// Writes null where Go does when something isn't there, and sets no defaults: so an object looks that nobody has set
+/// anything in.
+pub(crate) fn write_nulls(object: &mut Value, definition: &str) {
+    if let Ok(Some(schema)) = catalogue().definitions.get(definition) {
+        walk(object, &schema, Some(definition), false);
+    }
 }
 
-fn walk(value: &mut Value, schema: &Schema, definition: Option<&str>) {
+fn follow(value: &mut Value, link: &Link, all: bool) {
+    walk(value, link.get(), link.name(), all);
+}
+
+/// Sets defaults (`all`) and nulls in a value and in what is inside it.
+fn walk(value: &mut Value, schema: &Schema, definition: Option<&str>, all: bool) {
     match value {
         Value::Object(fields) => {
-            if let Some(set_defaults) = definition.and_then(defaulter) {
-                set_defaults(fields);
+            if let Some(definition) = definition {
+                if let Some(set_defaults) = defaulter(definition).filter(|_| all) {
+                    set_defaults(fields);
+                }
+                for field in written_as_null(definition) {
+                    fields.entry(field).or_insert(Value::Null);
+                }
             }
             for (key, field) in fields {
                 if let Some(link) = schema.child_link(key) {
-                    follow(field, link);
+                    follow(field, link, all);
                 }
             }
         }
         Value::Array(items) => {
             if let Some(link) = &schema.items {
                 for item in items {
-                    follow(item, link);
+                    follow(item, link, all);
                 }
             }
         }
@@ -110,6 +124,7 @@ fn apps(kind: &str) -> Option<Defaulter> {
     Some(match kind {
         "DeploymentSpec" => deployment::defaults,
         "StatefulSetSpec" => stateful_set::defaults,
+        "DaemonSet" => daemon_set::annotation_defaults,
         "DaemonSetSpec" => daemon_set::defaults,
         "ReplicaSetSpec" => replica_set::defaults,
         _ => return None,
@@ -127,7 +142,6 @@ fn batch(kind: &str) -> Option<Defaulter> {
 
 fn rbac(kind: &str) -> Option<Defaulter> {
     Some(match kind {
-        "Role" | "ClusterRole" => rbac::role_defaults,
         "RoleRef" => rbac::role_ref_defaults,
         "Subject" => rbac::subject_defaults,
         _ => return None,

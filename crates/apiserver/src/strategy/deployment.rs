@@ -10,7 +10,12 @@ use super::rules::{
 use super::workload::Workload;
 use super::{Strategy, differs_outside_metadata};
 
-const WORKLOAD: Workload = Workload { selector_of: "deployment", template_of: "ReplicaSet", needs_selector: true };
+const WORKLOAD: Workload = Workload {
+    selector_of: "deployment",
+    template_of: "ReplicaSet",
+    invalid_selector: Some("invalid label selector"),
+    needs_selector: true,
+};
 
 /// `DeploymentSpec`.
 pub(super) fn defaults(spec: &mut Fields) {

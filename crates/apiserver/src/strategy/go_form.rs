@@ -7,7 +7,7 @@ use controller_runtime_schema::{Link, Schema, ValueType};
 use serde_json::Value;
 
 use super::quantity;
-use crate::catalogue::{catalogue, keeps_zero};
+use crate::catalogue::{catalogue, keeps_zero, written_as_null};
 
 /// The definition of a quantity, as in `500m`.
 const QUANTITY: &str = "io.k8s.apimachinery.pkg.api.resource.Quantity";
@@ -58,11 +58,12 @@ fn is_left_out(key: &str, field: &Value, link: &Link, schema: &Schema, definitio
         // Values of a map stay, whatever they are.
         return field.is_null();
     }
+    let is_written = || written_as_null(definition).any(|written| written == key);
     let optional = || !schema.required.iter().any(|required| required == key);
     match field {
         Value::Null => true,
-        Value::Array(items) => items.is_empty() && optional(),
-        Value::Object(fields) => fields.is_empty() && is_map(link) && optional(),
+        Value::Array(items) => items.is_empty() && optional() && !is_written(),
+        Value::Object(fields) => fields.is_empty() && is_map(link) && optional() && !is_written(),
         Value::String(text) => text.is_empty() && is_scalar(link) && is_zero_left_out(key, link, definition, optional),
         Value::Bool(value) => !value && is_zero_left_out(key, link, definition, optional),
         Value::Number(number) => {

@@ -59,7 +59,14 @@ impl Strategy for Job {
 
     fn prepare_create(&self, object: &mut Value, _cx: &StrategyContext<'_>) {
         if at(object, "spec.manualSelector").as_bool() != Some(true) {
+            // Labels that come from the template are those that the template ends up with.
+            let own = at(object, "metadata.labels");
+            let follow = own.is_null() || own == at(object, "spec.template.metadata.labels");
             generate_selector(object);
+            let labels = at(object, "spec.template.metadata.labels").clone();
+            if follow && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+                metadata.insert("labels".to_owned(), labels);
+            }
         }
     }
 

@@ -21,6 +21,7 @@ mod lease;
 mod limit_range;
 mod namespace;
 mod network_policy;
+mod node;
 mod persistent_volume;
 mod plain;
 mod pod;
@@ -46,6 +47,7 @@ use controller_runtime_schema::FieldError;
 use serde_json::Value;
 
 pub(crate) use self::built_in::strategy_for;
+pub(crate) use self::defaulting::write_nulls;
 pub(crate) use self::service_addresses::ServiceAddresses;
 use crate::core::Core;
 use crate::metadata::names;

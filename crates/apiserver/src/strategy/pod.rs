@@ -136,13 +136,10 @@ impl Strategy for Pod {
     fn grace_period(&self, object: &Value, asked: Option<i64>) -> Option<i64> {
         let finished = matches!(text(object, "status.phase"), "Failed" | "Succeeded");
         if text(object, "spec.nodeName").is_empty() || finished {
-            return None;
+            return Some(0);
         }
         let period = asked.or_else(|| number(object, "spec.terminationGracePeriodSeconds")).unwrap_or_default();
-        match if period < 0 { 1 } else { period } {
-            0 => None,
-            period => Some(period),
-        }
+        Some(if period < 0 { 1 } else { period })
     }
 
     fn returns_deleted_object(&self) -> bool {

@@ -144,7 +144,7 @@ fn tolerations(tolerations: &[Value], path: &FieldPath, errors: &mut Errors) {
         match operator {
             "Exists" if is_given(toleration, "value") => {
                 let detail = "value must be empty when `operator` is 'Exists'";
-                errors.push(FieldError::invalid(&path.child("operator"), operator, detail));
+                errors.push(FieldError::invalid(&path.child("operator"), text(toleration, "value"), detail));
             }
             "" | "Equal" | "Exists" => {}
             _ => errors.push(FieldError::not_supported(&path.child("operator"), operator, &["Equal", "Exists"])),

@@ -24,11 +24,6 @@ pub(super) fn subject_defaults(subject: &mut Fields) {
     }
 }
 
-/// `Role` and `ClusterRole`: rules that aren't there are written as nothing.
-pub(super) fn role_defaults(role: &mut Fields) {
-    role.entry("rules").or_insert(Value::Null);
-}
-
 /// What is special about roles.
 #[derive(Debug)]
 pub(super) enum Role {
@@ -58,7 +53,7 @@ impl Strategy for Role {
         let mut errors = Errors::new();
         for (path, rule) in indexed(object, "rules") {
             if !is_given(rule, "verbs") {
-                errors.push(FieldError::required(&path.child("verbs"), "verbs must contain at least one value"));
+                errors.push(FieldError::required(&path.child("verbs"), ""));
             }
             if is_given(rule, "nonResourceURLs") {
                 urls(self, rule, &path.child("nonResourceURLs"), &mut errors);

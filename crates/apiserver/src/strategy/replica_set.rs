@@ -9,7 +9,12 @@ use super::rules::{Errors, immutable, non_negative_fields, not_greater};
 use super::workload::Workload;
 
 // The reference calls it a deployment in this one message.
-const WORKLOAD: Workload = Workload { selector_of: "deployment", template_of: "ReplicaSet", needs_selector: true };
+const WORKLOAD: Workload = Workload {
+    selector_of: "deployment",
+    template_of: "ReplicaSet",
+    invalid_selector: Some("invalid label selector"),
+    needs_selector: true,
+};
 
 /// `ReplicaSetSpec`.
 pub(super) fn defaults(spec: &mut Fields) {

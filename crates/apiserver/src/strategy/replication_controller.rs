@@ -13,6 +13,10 @@ use super::rules::{Errors, labels, non_negative_fields, one_of};
 pub(super) fn defaults(controller: &mut Fields) {
     let Some(spec) = object_or_new(controller, "spec") else { return };
     set_default(spec, "replicas", 1);
+    // The schema tells a default that Go leaves out.
+    if spec.get("minReadySeconds").and_then(Value::as_i64) == Some(0) {
+        spec.remove("minReadySeconds");
+    }
     let Some(template_labels) = spec.get("template").map(|template| at(template, "metadata.labels").clone()) else {
         return;
     };

@@ -137,6 +137,13 @@ pub(crate) fn selects(selector: &Value, labels: &Value) -> bool {
         })
 }
 
+/// Whether a `LabelSelector` can be asked for what it selects.
+pub(crate) fn is_valid_selector(selector: &Value) -> bool {
+    let mut errors = Errors::new();
+    label_selector(selector, &FieldPath::root(), &mut errors);
+    errors.is_empty()
+}
+
 /// Whether a `LabelSelector` says nothing.
 pub(crate) fn selects_everything(selector: &Value) -> bool {
     let says = |key: &str| match at(selector, key) {
@@ -153,7 +160,8 @@ pub(crate) fn not_greater(status: &Value, keys: &[&str], most: &str, called: &st
     for key in keys {
         if at(status, key).as_i64().unwrap_or_default() > limit {
             let detail = format!("cannot be greater than {called}");
-            errors.push(FieldError::invalid(&FieldPath::new("status").child(key), at(status, key).clone(), detail));
+            let count = at(status, key).as_i64().unwrap_or_default();
+            errors.push(FieldError::invalid(&FieldPath::new("status").child(key), count, detail));
         }
     }
 }

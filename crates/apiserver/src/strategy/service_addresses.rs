@@ -139,9 +139,7 @@ fn addresses(spec: &mut Fields, others: &Taken, taken: &mut Taken, errors: &mut 
     }
     let within = asked.parse::<Ipv4Addr>().ok().filter(|address| address.octets().starts_with(&NETWORK));
     let problem = match within {
-        None => {
-            format!("the provided IP ({asked}) is not in the valid range. The range of valid IPs is {a}.{b}.{c}.0/24")
-        }
+        None => "the provided network does not match the current range".to_owned(),
         Some(address) if others.addresses.contains(&address) => "provided IP is already allocated".to_owned(),
         Some(address) => {
             taken.addresses.insert(address);

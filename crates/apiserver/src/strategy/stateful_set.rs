@@ -15,7 +15,12 @@ use super::rules::{
 use super::workload::Workload;
 use crate::metadata::names;
 
-const WORKLOAD: Workload = Workload { selector_of: "statefulset", template_of: "StatefulSet", needs_selector: true };
+const WORKLOAD: Workload = Workload {
+    selector_of: "statefulset",
+    template_of: "StatefulSet",
+    invalid_selector: Some(""),
+    needs_selector: true,
+};
 
 /// `StatefulSetSpec`.
 pub(super) fn defaults(spec: &mut Fields) {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::fields::{at, is_given};
 use super::pod_template_rules;
-use super::rules::{Errors, label_selector, one_of, selects, selects_everything};
+use super::rules::{Errors, is_valid_selector, label_selector, one_of, selects, selects_everything};
 
 /// How the rules name the kind.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +14,8 @@ pub(super) struct Workload {
     pub(super) selector_of: &'static str,
     /// The kind in "activeDeadlineSeconds in … is not Supported".
     pub(super) template_of: &'static str,
+    /// What is said of a selector that can't be used, in place of the template's errors.
+    pub(super) invalid_selector: Option<&'static str>,
     /// Whether a selector that isn't there is an error of its own.
     pub(super) needs_selector: bool,
 }
@@ -42,7 +44,13 @@ impl Workload {
         let template = at(spec, "template");
         let selector = at(spec, "selector");
         let labels = at(template, "metadata.labels");
-        if !selects(selector, labels) {
+        if let Some(detail) = self.invalid_selector
+            && !is_valid_selector(selector)
+        {
+            errors.push(FieldError::invalid(&FieldPath::new("spec.selector"), selector.clone(), detail));
+            return;
+        }
+        if is_valid_selector(selector) && !selects(selector, labels) {
             let detail = "`selector` does not match template `labels`";
             errors.push(FieldError::invalid(&path.child("metadata.labels"), labels.clone(), detail));
         }

@@ -145,7 +145,13 @@ fn remove(core: &Arc<Core>, resource: &Resource, stored: &Arc<Object>, options: 
     }
     let last = core.store.delete(stored).ok()?;
     resource.strategy.committed(Change { old: Some(stored.value()), new: None }, core);
-    Some(Deleted::Gone(view(resource, last.value()).into_owned()))
+    let live = view(resource, last.value());
+    let mut gone = live.clone().into_owned();
+    // Where there is graceful deletion, the last state says that it took no time.
+    if resource.strategy.grace_period(&live, options.grace_period_seconds).is_some() {
+        mark(core, resource, &mut gone, &live, 0);
+    }
+    Some(Deleted::Gone(gone))
 }
 
 /// Seconds that the object still has; less than before at most.

@@ -117,7 +117,8 @@ fn check_preconditions(call: &Call, options: &WriteOptions, new: &mut Value, sto
     if revision == 0 && !resource.strategy.unconditional_update() {
         let path = FieldPath::new("metadata.resourceVersion");
         let error = FieldError::invalid(&path, 0, "must be specified for an update");
-        return Err(ApiError::invalid(&resource.group, &resource.kind, name, &[error]));
+        // The reference names the resource here, not its kind.
+        return Err(ApiError::invalid(&resource.group, &resource.plural, name, &[error]));
     }
     if revision != 0 && revision != stored.revision {
         return Err(ApiError::modified(resource.group_resource(), name));

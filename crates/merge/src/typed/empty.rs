@@ -24,11 +24,21 @@ fn empty_struct(schema: &Schema, depth: usize) -> Value {
         let has_empty_default = link.default_value().and_then(Value::as_object).is_some_and(Map::is_empty);
         if has_empty_default && link.get().value_type == Some(ValueType::Object) {
             fields.insert(name.clone(), empty_struct(link.get(), depth + 1));
-        } else if schema.required.contains(name) {
+        } else if schema.required.contains(name) || link.default_value().is_some_and(is_zero) {
             fields.insert(name.clone(), empty_field(link));
         }
     }
     Value::Object(fields)
+}
+
+/// Whether a default is what Go's zero value is, so that the field is written whether or not anybody set it.
+fn is_zero(default: &Value) -> bool {
+    match default {
+        Value::String(text) => text.is_empty(),
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::Bool(value) => !value,
+        _ => false,
+    }
 }
 
 /// The zero value of a required field; pointers, lists and maps are null.
