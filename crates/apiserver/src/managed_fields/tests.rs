@@ -56,6 +56,10 @@ fn drop_later_additions(object: &mut Value) {
             fields.remove(field);
         }
     }
+    if kind == "ClusterRole" {
+        // An empty list was given, which storing turns into nothing.
+        object["rules"] = Value::Array(Vec::new());
+    }
     if kind == "Job" {
         for labels in ["/metadata/labels", "/spec/template/metadata/labels"] {
             object.pointer_mut(labels).unwrap().as_object_mut().unwrap().retain(|key, _| key == "a");

@@ -3,9 +3,9 @@
 use controller_runtime_schema::{FieldError, FieldPath};
 use serde_json::{Value, json};
 
-use super::Strategy;
 use super::fields::{Fields, at, indexed, is_given, set_default, text};
 use super::rules::{Errors, immutable, named};
+use super::{Strategy, StrategyContext};
 use crate::metadata::names;
 
 const GROUP: &str = "rbac.authorization.k8s.io";
@@ -33,6 +33,13 @@ pub(super) enum Role {
     Cluster,
 }
 
+/// Storing makes no difference between no rules and an empty list of them.
+fn drop_empty_rules(role: &mut Value) {
+    if let Some(rules) = role.get_mut("rules").filter(|rules| rules.as_array().is_some_and(Vec::is_empty)) {
+        *rules = Value::Null;
+    }
+}
+
 impl Strategy for Role {
     fn definition(&self) -> Option<&'static str> {
         Some(match self {
@@ -43,6 +50,14 @@ impl Strategy for Role {
 
     fn create_on_update(&self) -> bool {
         true
+    }
+
+    fn prepare_create(&self, object: &mut Value, _cx: &StrategyContext<'_>) {
+        drop_empty_rules(object);
+    }
+
+    fn prepare_update(&self, new: &mut Value, _old: &Value, _subresource: Option<&str>) {
+        drop_empty_rules(new);
     }
 
     fn validate_name(&self, name: &str, prefix: bool) -> Vec<String> {
