@@ -8,6 +8,7 @@ mod cache;
 mod client;
 mod controller;
 mod definitions;
+mod demo;
 mod determinism;
 mod garbage_collection;
 mod kubectl;
