@@ -1,4 +1,4 @@
-use std::any::{Any, TypeId, type_name};
+use std::any::{Any, TypeId};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::pin::Pin;
@@ -20,7 +20,8 @@ use crate::reflector::Reflector;
 /// Informers, shared by everybody who asks for the same kind, and reads from them. Cloning is cheap; clones are one
 /// cache.
 ///
-/// Nothing is fetched before [`Cache::run`] runs. An informer that is first asked for later starts at once.
+/// Nothing is fetched before [`Cache::run`] runs. An informer that is first asked for later starts at once, on the tokio
+/// runtime of whoever asks; outside of one that is a panic.
 #[derive(Clone)]
 pub struct Cache {
     inner: Arc<Inner>,
@@ -48,7 +49,7 @@ struct InformerKey {
     group: String,
     plural: String,
     version: String,
-    type_name: &'static str,
+    type_id: TypeId,
     selection: String,
 }
 
@@ -132,7 +133,7 @@ impl Cache {
             group: resource.group.clone(),
             plural: resource.plural.clone(),
             version: resource.version.clone(),
-            type_name: type_name::<K>(),
+            type_id: TypeId::of::<K>(),
             selection: format!("{} {}", selection.labels, selection.fields.as_deref().unwrap_or_default()),
         };
         let mut state = self.inner.state.lock();

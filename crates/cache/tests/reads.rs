@@ -137,6 +137,9 @@ async fn a_cache_of_some_namespaces_knows_only_these_and_the_cluster() {
     assert_eq!(names(&scripted.cache.list::<ConfigMap>(&ListQuery::by_index("data", "d")).await.unwrap()), ["x", "y"]);
     let one = ListQuery::by_index("data", "d").within("ns1");
     assert_eq!(scripted.cache.list::<ConfigMap>(&one).await.unwrap().len(), 1);
+    let _watches = [scripted.server.watch(), scripted.server.watch()];
+    scripted.server.list("5", &[json!({"metadata": {"name": "ns3", "uid": "u3", "resourceVersion": "2"}})]);
+    assert_eq!(names(&scripted.cache.list::<Namespace>(&ListQuery::all()).await.unwrap()), ["ns3"]);
     assert_eq!(
         scripted.cache.get::<ConfigMap>(("ns3", "z")).await.unwrap_err().to_string(),
         "unknown namespace for the cache: \"ns3\", asked for ConfigMap/v1"
