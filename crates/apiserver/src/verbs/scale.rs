@@ -95,7 +95,8 @@ fn write_replicas(call: &Call, object: &mut Value, scale: &Value) -> Result<(), 
             )
         })?,
     };
-    if replicas < 0 {
+    // Custom resources are validated as themselves.
+    if replicas < 0 && call.resource.strategy.typed() {
         let path = controller_runtime_schema::FieldPath::new("spec.replicas");
         let detail = "must be greater than or equal to 0";
         let error = controller_runtime_schema::FieldError::invalid(&path, replicas, detail);
