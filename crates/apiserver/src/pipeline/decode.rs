@@ -117,6 +117,9 @@ pub(crate) fn typed_object(call: &Call, document: Document, validation: FieldVal
     if resource.strategy.typed() {
         typed::check(&value, &schema, &resource.kind).map_err(refuse)?;
     }
+    // An empty list turns the tracking of field managers off; only Go's own types tell it from none.
+    let resets_tracking = resource.strategy.typed()
+        && fields::get(&value, "managedFields").and_then(Value::as_array).is_some_and(Vec::is_empty);
     let mut unknown = prune(&mut value, &schema, true);
     if let Some(metadata) = value.get_mut("metadata") {
         unknown.extend(prune(metadata, &meta, false).into_iter().map(|path| format!("metadata.{path}")));
@@ -125,6 +128,9 @@ pub(crate) fn typed_object(call: &Call, document: Document, validation: FieldVal
     }
     report(call, &value, unknown, duplicates, validation)?;
     resource.strategy.normalize(&mut value);
+    if resets_tracking {
+        fields::set(&mut value, "managedFields", Value::Array(Vec::new()));
+    }
     Ok(value)
 }
 

@@ -57,6 +57,22 @@ async fn other_writes_own_what_they_change() {
 }
 
 #[tokio::test]
+async fn tracking_is_off_between_a_reset_and_the_next_apply() {
+    let api = Api::new();
+    let path = format!("{MAPS}/a");
+    api.ok("POST", &format!("{MAPS}?fieldManager=c"), map(json!({"c": "red"}))).await;
+    let mut object = api.get(&path).await.body;
+    object["metadata"]["managedFields"] = json!([]);
+    let reset = api.ok("PUT", &path, object).await;
+    assert_eq!(reset.at("/metadata/managedFields"), Value::Null);
+    let untracked = api.ok("PUT", &path, map(json!({"c": "green"}))).await;
+    assert_eq!(untracked.at("/metadata/managedFields"), Value::Null);
+    let refused = apply(&api, "fieldManager=m", &map(json!({"c": "black"}))).await;
+    let message = "Apply failed with 1 conflict: conflict with \"before-first-apply\" using v1: .data.c";
+    assert_eq!((refused.code, refused.text("/message").as_str()), (409, message));
+}
+
+#[tokio::test]
 async fn configurations_that_cannot_be_applied_are_refused() {
     let api = Api::new();
     let with = |field: &str, value: Value| {
