@@ -108,14 +108,12 @@ pub(crate) fn typed_object(call: &Call, document: Document, validation: FieldVal
     check_kind(&mut value, resource)?;
     let refuse = |error: String| ApiError::bad_request(format!("{}: {error}", cannot_be_handled(&value, resource)));
     let meta = object_meta();
-    if let Some(metadata) = value.get("metadata") {
-        let nested = serde_json::json!({"metadata": metadata});
-        let wrapped = wrapper(&meta);
-        typed::check(&nested, &wrapped, &resource.kind).map_err(refuse)?;
-    }
     let schema = resource.schema();
     if resource.strategy.typed() {
         typed::check(&value, &schema, &resource.kind).map_err(refuse)?;
+    } else if let Some(metadata) = value.get("metadata") {
+        let link = catalogue().definitions.link(OBJECT_META);
+        typed::check_member(metadata, "metadata", &link, &resource.kind).map_err(refuse)?;
     }
     // An empty list turns the tracking of field managers off; only Go's own types tell it from none.
     let resets_tracking = resource.strategy.typed()
@@ -136,12 +134,6 @@ pub(crate) fn typed_object(call: &Call, document: Document, validation: FieldVal
 
 fn object_meta() -> Arc<Schema> {
     catalogue().definitions.get(OBJECT_META).ok().flatten().unwrap_or_default()
-}
-
-fn wrapper(_meta: &Arc<Schema>) -> Schema {
-    let mut schema = Schema { value_type: Some(controller_runtime_schema::ValueType::Object), ..Schema::default() };
-    schema.properties.insert("metadata".to_owned(), catalogue().definitions.link(OBJECT_META));
-    schema
 }
 
 /// Refuses another kind than the resource's; a missing one is filled in.

@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use super::Call;
-use crate::core::Core;
 use crate::metadata::fields;
 use crate::resource::Resource;
 use crate::status::{ApiError, Cause, GroupResource};
@@ -29,10 +28,10 @@ pub(super) fn check_create(call: &Call, name: &str) -> Result<(), ApiError> {
         return Ok(());
     }
     let namespace = call.namespace.as_str();
-    let Some(stored) = find(&call.core, namespace) else {
+    let Some(stored) = call.core.store.get("namespaces", &ObjectKey::new("", namespace)) else {
         return Err(ApiError::not_found(NAMESPACES, namespace));
     };
-    if !fields::is_deleting(&stored) {
+    if !fields::is_deleting(stored.value()) {
         return Ok(());
     }
     let why = format!("unable to create new content in namespace {namespace} because it is being terminated");
@@ -41,12 +40,6 @@ pub(super) fn check_create(call: &Call, name: &str) -> Result<(), ApiError> {
         message: format!("namespace {namespace} is being terminated"),
         field: "metadata.namespace".to_owned(),
     }))
-}
-
-fn find(core: &Core, namespace: &str) -> Option<Value> {
-    let object = core.store.get("namespaces", &ObjectKey::new("", namespace))?;
-    // Only the metadata matters.
-    object.value().get("metadata").map(|metadata| serde_json::json!({"metadata": metadata}))
 }
 
 /// Refuses the deletion of namespaces that must stay.
