@@ -7,8 +7,7 @@ use super::workspace::{Package, Workspace};
 use crate::cargo;
 
 /// Names that say nothing of what is inside.
-const EMPTY_NAMES: [&str; 10] =
-    ["utils", "util", "helpers", "helper", "common", "misc", "types", "shared", "stuff", "base"];
+const EMPTY_NAMES: [&str; 7] = ["utils", "util", "helpers", "helper", "common", "misc", "types"];
 /// What is generated stands in a folder of this name, or has the mark; its first lines name the command.
 const GENERATED_FOLDER: &str = "generated";
 const GENERATED_MARK: &str = "@generated";
