@@ -17,7 +17,6 @@ const RESOURCES: &[(&str, &str, &str, &str)] = &[
         "horizontalpodautoscalers",
         "built-in kinds are served in one version; v2 is the preferred one",
     ),
-    ("events.k8s.io", "v1", "events", "it is another view of the core group's events"),
 ];
 
 /// Subresources by group, plural and name, each with why it isn't served.

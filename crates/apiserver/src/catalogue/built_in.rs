@@ -24,8 +24,6 @@ pub(crate) struct BuiltInGroupVersion {
     pub(crate) group: String,
     /// The version within the group.
     pub(crate) version: String,
-    /// Whether clients should prefer this version of the group.
-    pub(crate) preferred: bool,
     /// The resources in the order of discovery.
     pub(crate) resources: Vec<BuiltInResource>,
 }

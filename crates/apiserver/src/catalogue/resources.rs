@@ -48,7 +48,8 @@ fn served(version: &'static BuiltInGroupVersion, resource: &'static BuiltInResou
         strategy: strategy_for(&version.group, &resource.kind, resource.schema.as_deref().unwrap_or_default()),
         columns: Vec::new(),
         selectable_fields: Vec::new(),
-        storage: None,
+        // Events have two groups, which are two views of the same objects.
+        storage: (version.group == "events.k8s.io").then(|| ("events".to_owned(), String::new())),
         storage_version_hash: resource.storage_version_hash.clone().unwrap_or_default(),
         deprecation_warning: None,
         terminating: false,

@@ -104,6 +104,10 @@ impl Strategy for Event {
     }
 
     fn selectable(&self, object: &Value) -> BTreeMap<String, String> {
+        // The object may have been written through the other group.
+        let mut viewed = object.clone();
+        self.convert(&mut viewed, self.api_version(), "Event");
+        let object = &viewed;
         let mut fields = super::selectable_texts(self.selectable_labels(), object);
         if let Some(source) = fields.get_mut("source") {
             let component = text(object, "source.component");
@@ -118,6 +122,14 @@ impl Strategy for Event {
         for (core, events) in NAMES {
             let (from, to) = if api_version == "v1" { (*events, *core) } else { (*core, *events) };
             rename(fields, from, to);
+        }
+        if api_version != "v1" {
+            // Only the core group writes who reported when nobody did.
+            for key in ["reportingController", "reportingInstance"] {
+                if fields.get(key) == Some(&json!("")) {
+                    fields.remove(key);
+                }
+            }
         }
         fields.insert("apiVersion".to_owned(), json!(api_version));
         fields.insert("kind".to_owned(), json!(kind));
@@ -135,6 +147,13 @@ fn core_name(field: &str) -> &str {
 }
 
 impl Event {
+    fn api_version(&self) -> &'static str {
+        match self {
+            Self::Core => "v1",
+            Self::Events => "events.k8s.io/v1",
+        }
+    }
+
     /// Rules of both groups. Errors name the fields as the core group does, but for the reporting controller.
     fn common(&self, object: &Value) -> Errors {
         let mut errors = Errors::new();

@@ -67,7 +67,7 @@ fn attempt_create(call: &Call, mut object: Value, options: &WriteOptions, genera
         errors.extend(resource.strategy.reserve(&mut object, None, &cx));
     }
     if !errors.is_empty() {
-        return Err(ApiError::invalid(&resource.group, &resource.kind, &name, &errors));
+        return Err(ApiError::invalid(resource.storage_name().group, &resource.kind, &name, &errors));
     }
     resource.strategy.warnings(&object, None).into_iter().for_each(|text| call.warn(text));
     if !fields::text(&object, "resourceVersion").is_empty() {

@@ -184,5 +184,5 @@ fn check(call: &Call, options: &WriteOptions, new: &mut Value, live: &Value) -> 
         }
         return Ok(());
     }
-    Err(ApiError::invalid(&resource.group, &resource.kind, fields::text(new, "name"), &errors))
+    Err(ApiError::invalid(resource.storage_name().group, &resource.kind, fields::text(new, "name"), &errors))
 }

@@ -24,21 +24,16 @@ pub(super) fn blank(value: &mut Value, namespace: &str) {
     }
 }
 
-/// Takes the texts out of an error, for steps whose texts can't be the same.
-pub(super) fn forget_texts(answer: &mut Value) {
-    answer["body"]["message"] = json!("(text)");
-    let causes = answer.pointer_mut("/body/details/causes").and_then(Value::as_array_mut);
-    for cause in causes.into_iter().flatten() {
-        cause["message"] = json!("(text)");
+/// Brings the causes of an error into one order, since the reference tells those of maps in any; the message repeats
+/// them. Texts that print Go structs or changes (`forget`) are left out.
+pub(super) fn sort_causes(answer: &mut Value, forget: bool) {
+    let Some(causes) = answer.pointer_mut("/details/causes").and_then(Value::as_array_mut) else { return };
+    if forget {
+        causes.iter_mut().for_each(|cause| cause["message"] = json!("(text)"));
     }
-}
-
-/// Brings the causes of an error into one order: the reference tells those of maps in any. The message repeats them.
-pub(super) fn sort_causes(answer: &mut Value) {
-    let Some(causes) = answer.pointer_mut("/body/details/causes").and_then(Value::as_array_mut) else { return };
     causes.sort_by_key(ToString::to_string);
-    if causes.len() > 1 {
-        answer["body"]["message"] = json!("(causes)");
+    if forget || causes.len() > 1 {
+        answer["message"] = json!("(causes)");
     }
 }
 
