@@ -1,7 +1,7 @@
-//! Metadata of objects inside of custom objects.
+//! Objects inside of custom objects.
 
-use controller_runtime_schema::{FieldError, FieldPath};
-use serde_json::Value;
+use controller_runtime_schema::{FieldError, FieldPath, Schema};
+use serde_json::{Map, Value};
 
 use crate::metadata::names;
 
@@ -35,6 +35,69 @@ pub(super) fn validate(metadata: &Value, path: &FieldPath) -> Vec<FieldError> {
         }
     }
     errors
+}
+
+/// Brings embedded objects into the form of objects, as decoding does with whole ones.
+///
+/// `metadata` does so with the metadata of each, and tells the paths of what it dropped or why it can't be read. Gives
+/// the paths of all that was dropped.
+pub(crate) fn coerce(
+    object: &mut Value,
+    schema: &Schema,
+    metadata: &mut dyn FnMut(&mut Value) -> Result<Vec<String>, String>,
+) -> Result<Vec<String>, FieldError> {
+    let mut dropped = Vec::new();
+    coerce_value(object, schema, &FieldPath::root(), metadata, &mut dropped)?;
+    Ok(dropped)
+}
+
+fn coerce_value(
+    value: &mut Value,
+    schema: &Schema,
+    path: &FieldPath,
+    metadata: &mut dyn FnMut(&mut Value) -> Result<Vec<String>, String>,
+    dropped: &mut Vec<String>,
+) -> Result<(), FieldError> {
+    match value {
+        Value::Object(map) => {
+            if schema.embedded_resource {
+                coerce_resource(map, path, metadata, dropped)?;
+            }
+            for (key, value) in map.iter_mut().filter(|(_, value)| value.is_object() || value.is_array()) {
+                if let Some(schema) = schema.child(key) {
+                    coerce_value(value, schema, &path.child(key), metadata, dropped)?;
+                }
+            }
+        }
+        Value::Array(items) => {
+            let Some(schema) = schema.item() else { return Ok(()) };
+            for (index, item) in items.iter_mut().enumerate() {
+                coerce_value(item, schema, &path.index(index), metadata, dropped)?;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn coerce_resource(
+    map: &mut Map<String, Value>,
+    path: &FieldPath,
+    metadata: &mut dyn FnMut(&mut Value) -> Result<Vec<String>, String>,
+    dropped: &mut Vec<String>,
+) -> Result<(), FieldError> {
+    for key in ["apiVersion", "kind"] {
+        if let Some(value) = map.get(key).filter(|value| !value.is_string()) {
+            return Err(FieldError::invalid(&path.child(key), value.clone(), "must be a string"));
+        }
+    }
+    let Some(found) = map.get_mut("metadata") else { return Ok(()) };
+    let at = path.child("metadata");
+    match metadata(found) {
+        Ok(paths) => dropped.extend(paths.into_iter().map(|path| format!("{at}.{path}"))),
+        Err(problem) => return Err(FieldError::invalid(&at, found.clone(), problem)),
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -22,3 +22,4 @@ mod tests;
 
 pub(crate) use self::column::{Cell, PrinterColumn};
 pub(crate) use self::definition_strategy::DefinitionStrategy;
+pub(crate) use self::embedded::coerce;

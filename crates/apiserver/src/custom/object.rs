@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{embedded, settle, warning};
 use crate::core::Core;
 use crate::resource::ScalePaths;
-use crate::strategy::{Change, Strategy};
+use crate::strategy::{Change, Strategy, StrategyContext};
 
 /// The strategy of the objects of one version of a definition.
 #[derive(Debug)]
@@ -20,6 +20,8 @@ pub(super) struct ObjectStrategy {
     definition: String,
     /// What the definition says of objects, metadata included.
     schema: Arc<Schema>,
+    /// What the version says in which objects are stored, where that is another one.
+    storage: Option<Arc<Schema>>,
     has_status: bool,
     scale: Option<ScalePaths>,
     selectable_fields: Vec<String>,
@@ -29,11 +31,12 @@ impl ObjectStrategy {
     pub(super) fn new(
         definition: &str,
         schema: Arc<Schema>,
+        storage: Option<Arc<Schema>>,
         has_status: bool,
         scale: Option<ScalePaths>,
         selectable_fields: Vec<String>,
     ) -> Self {
-        Self { definition: definition.to_owned(), schema, has_status, scale, selectable_fields }
+        Self { definition: definition.to_owned(), schema, storage, has_status, scale, selectable_fields }
     }
 
     /// Rules of the scale subresource: `replicas` is a number of pods.
@@ -42,23 +45,31 @@ impl ObjectStrategy {
         let mut errors = Vec::new();
         let replicas = [(&scale.spec_replicas, spec), (&scale.status_replicas, true)];
         for (keys, _) in replicas.into_iter().filter(|(_, asked)| *asked) {
-            let Some(found) = at(object, keys) else { continue };
             let path = dotted(keys);
-            match found.as_i64() {
-                Some(..0) => errors.push(FieldError::invalid(&path, found.clone(), "should be a non-negative integer")),
-                Some(count) if count > i64::from(i32::MAX) => {
-                    let detail = format!("should be less than or equal to {}", i32::MAX);
-                    errors.push(FieldError::invalid(&path, found.clone(), detail));
-                }
-                Some(_) => {}
-                None => errors.push(FieldError::invalid(&path, 0, accessor_error(keys, found, "int64"))),
+            match at(object, keys) {
+                Err(problem) => errors.push(FieldError::invalid(&path, 0, problem)),
+                Ok(None) => {}
+                Ok(Some(found)) => match found.as_i64() {
+                    Some(..0) => {
+                        errors.push(FieldError::invalid(&path, found.clone(), "should be a non-negative integer"));
+                    }
+                    Some(count) if count > i64::from(i32::MAX) => {
+                        let detail = format!("should be less than or equal to {}", i32::MAX);
+                        errors.push(FieldError::invalid(&path, found.clone(), detail));
+                    }
+                    Some(_) => {}
+                    None => errors.push(FieldError::invalid(&path, 0, accessor_error(keys, found, "int64"))),
+                },
             }
         }
-        if let Some(keys) = &scale.label_selector
-            && let Some(found) = at(object, keys)
-            && !found.is_string()
-        {
-            errors.push(FieldError::invalid(&dotted(keys), "", accessor_error(keys, found, "string")));
+        if let Some(keys) = &scale.label_selector {
+            let problem = match at(object, keys) {
+                Err(problem) => Some(problem),
+                Ok(found) => {
+                    found.filter(|found| !found.is_string()).map(|found| accessor_error(keys, found, "string"))
+                }
+            };
+            errors.extend(problem.map(|problem| FieldError::invalid(&dotted(keys), "", problem)));
         }
         errors
     }
@@ -82,7 +93,7 @@ fn accessor_error(keys: &[String], found: &Value, expected: &str) -> String {
     let (shown, actual) = match found {
         Value::Null => ("<nil>".to_owned(), "<nil>"),
         Value::Bool(value) => (value.to_string(), "bool"),
-        Value::Number(value) => (value.to_string(), "float64"),
+        Value::Number(value) => (value.to_string(), if value.is_i64() { "int64" } else { "float64" }),
         Value::String(value) => (value.clone(), "string"),
         Value::Array(_) => (found.to_string(), "[]interface {}"),
         Value::Object(_) => (found.to_string(), "map[string]interface {}"),
@@ -90,8 +101,23 @@ fn accessor_error(keys: &[String], found: &Value, expected: &str) -> String {
     format!(".{} accessor error: {shown} is of the type {actual}, expected {expected}", keys.join("."))
 }
 
-fn at<'a>(object: &'a Value, keys: &[String]) -> Option<&'a Value> {
-    keys.iter().try_fold(object, |value, key| value.get(key))
+/// The value at a path of keys, or why there can't be one.
+fn at<'a>(object: &'a Value, keys: &[String]) -> Result<Option<&'a Value>, String> {
+    let mut value = object;
+    for (index, key) in keys.iter().enumerate() {
+        match value {
+            Value::Null => return Ok(None),
+            Value::Object(map) => match map.get(key) {
+                Some(next) => value = next,
+                None => return Ok(None),
+            },
+            other => {
+                let reached = keys.get(..=index).unwrap_or(keys);
+                return Err(accessor_error(reached, other, "map[string]interface{}"));
+            }
+        }
+    }
+    Ok(Some(value))
 }
 
 /// Writes numbers as Go does, which drops an empty fraction.
@@ -145,6 +171,14 @@ impl Strategy for ObjectStrategy {
             errors.extend(validate_lists(new, &self.schema, &root));
         }
         errors
+    }
+
+    /// What the storage version doesn't know isn't stored.
+    fn reserve(&self, object: &mut Value, _old: Option<&Value>, _cx: &StrategyContext<'_>) -> Vec<FieldError> {
+        if let Some(storage) = &self.storage {
+            prune(object, storage, true);
+        }
+        Vec::new()
     }
 
     fn warnings(&self, new: &Value, old: Option<&Value>) -> Vec<String> {

@@ -21,22 +21,44 @@ const VERBS: [&str; 8] = ["delete", "deletecollection", "get", "list", "patch", 
 
 /// The resources of the served versions of a definition, under the names that it was given.
 pub(super) fn resources(definition: Definition<'_>) -> Result<Vec<Resource>, SchemaError> {
-    definition.versions().into_iter().filter(Version::is_served).map(|version| resource(definition, version)).collect()
+    let storage = definition.storage_version();
+    let stored = storage.map(schema).transpose()?;
+    definition
+        .versions()
+        .into_iter()
+        .filter(Version::is_served)
+        .map(|version| match &stored {
+            Some(stored) if storage.is_some_and(|storage| storage.name() == version.name()) => {
+                Ok(resource(definition, version, Arc::clone(stored), None))
+            }
+            stored => Ok(resource(definition, version, schema(version)?, stored.clone())),
+        })
+        .collect()
 }
 
-fn resource(definition: Definition<'_>, version: Version<'_>) -> Result<Resource, SchemaError> {
-    let schema = match version.schema() {
+/// What a version says of objects.
+fn schema(version: Version<'_>) -> Result<Arc<Schema>, SchemaError> {
+    Ok(Arc::new(match version.schema() {
         Some(json) => Schema::from_json(json)?,
         None => Schema { preserve_unknown_fields: true, ..Schema::default() },
-    };
+    }))
+}
+
+/// The resource of a version with a schema; `storage` is that of the version in which objects are stored, if that is
+/// another one.
+fn resource(
+    definition: Definition<'_>,
+    version: Version<'_>,
+    schema: Arc<Schema>,
+    storage: Option<Arc<Schema>>,
+) -> Resource {
     let plural = definition.accepted_name("plural").to_owned();
     let scale = version.scale().map(scale_paths);
     let selectable_fields: Vec<_> =
         version.selectable_fields().into_iter().map(|path| path.trim_start_matches('.').to_owned()).collect();
-    let schema = Arc::new(schema);
     let served = Arc::new(with_metadata(&schema));
     let has_status = version.has_status();
-    Ok(Resource {
+    Resource {
         group: definition.group().to_owned(),
         version: version.name().to_owned(),
         kind: definition.accepted_name("kind").to_owned(),
@@ -51,6 +73,7 @@ fn resource(definition: Definition<'_>, version: Version<'_>) -> Result<Resource
         strategy: Arc::new(ObjectStrategy::new(
             definition.name(),
             schema,
+            storage,
             has_status,
             scale.clone(),
             selectable_fields.clone(),
@@ -63,7 +86,7 @@ fn resource(definition: Definition<'_>, version: Version<'_>) -> Result<Resource
         deprecation_warning: version.is_deprecated().then(|| deprecation_warning(definition, version)),
         terminating: definition.is_terminating(),
         plural,
-    })
+    }
 }
 
 /// What discovery says of where objects are stored: it changes when that does.

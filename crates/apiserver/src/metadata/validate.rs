@@ -28,14 +28,14 @@ pub(crate) fn create(object: &Value, resource: &Resource) -> Vec<FieldError> {
         let texts = resource.strategy.validate_name(name, false);
         errors.extend(texts.into_iter().map(|text| FieldError::invalid(&path.child("name"), name, text)));
     }
-    errors.extend(common(object, &path));
+    errors.extend(common(object, &path, resource));
     errors
 }
 
 /// What is wrong with the metadata of a changed object.
-pub(crate) fn update(new: &Value, old: &Value) -> Vec<FieldError> {
+pub(crate) fn update(new: &Value, old: &Value, resource: &Resource) -> Vec<FieldError> {
     let path = FieldPath::new("metadata");
-    let mut errors = common(new, &path);
+    let mut errors = common(new, &path, resource);
     for field in ["name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] {
         let (new, old) = (fields::get(new, field), fields::get(old, field));
         if new != old {
@@ -58,12 +58,14 @@ pub(crate) fn update(new: &Value, old: &Value) -> Vec<FieldError> {
     errors
 }
 
-fn common(object: &Value, path: &FieldPath) -> Vec<FieldError> {
+fn common(object: &Value, path: &FieldPath, resource: &Resource) -> Vec<FieldError> {
     let mut errors = Vec::new();
     errors.extend(labels(fields::get(object, "labels"), &path.child("labels")));
     errors.extend(annotations(fields::get(object, "annotations"), &path.child("annotations")));
     errors.extend(owner_references(fields::get(object, "ownerReferences"), &path.child("ownerReferences")));
-    errors.extend(finalizers(object, &path.child("finalizers")));
+    // Custom resources, and what defines them, are only warned about.
+    let bare_names = !resource.strategy.typed() || resource.group == "apiextensions.k8s.io";
+    errors.extend(finalizers(object, &path.child("finalizers"), bare_names));
     errors
 }
 
@@ -136,13 +138,13 @@ fn path_of_list(path: &FieldPath) -> FieldPath {
     FieldPath::new(path.as_str().split('[').next().unwrap_or_default())
 }
 
-fn finalizers(object: &Value, path: &FieldPath) -> Vec<FieldError> {
+fn finalizers(object: &Value, path: &FieldPath, bare_names: bool) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let finalizers = fields::finalizers(object);
     for (index, finalizer) in finalizers.iter().enumerate() {
         let path = path.index(index);
         let texts = names::qualified_name(finalizer);
-        if texts.is_empty() && !finalizer.contains('/') && !STANDARD_FINALIZERS.contains(finalizer) {
+        if !bare_names && texts.is_empty() && !finalizer.contains('/') && !STANDARD_FINALIZERS.contains(finalizer) {
             let detail = "name is neither a standard finalizer name nor is it fully qualified";
             errors.push(FieldError::invalid(&path, *finalizer, detail));
         }

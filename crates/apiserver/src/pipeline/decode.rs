@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::parse::{self, Document};
 use super::typed;
 use crate::catalogue::catalogue;
+use crate::custom;
 use crate::metadata::fields;
 use crate::resource::Resource;
 use crate::status::{ApiError, quote};
@@ -105,8 +106,9 @@ pub(crate) fn object(call: &Call, validation: FieldValidation) -> Result<Value, 
 pub(crate) fn typed_object(call: &Call, document: Document, validation: FieldValidation) -> Result<Value, ApiError> {
     let resource = &call.resource;
     let Document { mut value, duplicates } = document;
-    check_kind(&mut value, resource)?;
-    let refuse = |error: String| ApiError::bad_request(format!("{}: {error}", cannot_be_handled(&value, resource)));
+    check_kind(call, &mut value)?;
+    let handled = cannot_be_handled(&value, resource);
+    let refuse = |error: String| ApiError::bad_request(format!("{handled}: {error}"));
     let meta = object_meta();
     let schema = resource.schema();
     if resource.strategy.typed() {
@@ -121,9 +123,13 @@ pub(crate) fn typed_object(call: &Call, document: Document, validation: FieldVal
     let mut unknown = prune(&mut value, &schema, true);
     if let Some(metadata) = value.get_mut("metadata") {
         unknown.extend(prune(metadata, &meta, false).into_iter().map(|path| format!("metadata.{path}")));
-        unknown.sort();
         normalize_metadata(metadata);
     }
+    if !resource.strategy.typed() {
+        let dropped = custom::coerce(&mut value, &schema, &mut |metadata| embedded_metadata(metadata, &meta));
+        unknown.extend(dropped.map_err(|error| refuse(error.to_string()))?);
+    }
+    unknown.sort();
     report(call, &value, unknown, duplicates, validation)?;
     resource.strategy.normalize(&mut value);
     if resets_tracking {
@@ -132,12 +138,31 @@ pub(crate) fn typed_object(call: &Call, document: Document, validation: FieldVal
     Ok(value)
 }
 
+/// Brings the metadata of an object inside of another one into its form, and tells what it dropped.
+fn embedded_metadata(metadata: &mut Value, meta: &Schema) -> Result<Vec<String>, String> {
+    if !metadata.is_object() {
+        let found = match metadata {
+            Value::Array(_) => "array",
+            Value::String(_) => "string",
+            Value::Number(_) => "number",
+            Value::Bool(_) => "bool",
+            _ => return Ok(Vec::new()),
+        };
+        return Err(format!("json: cannot unmarshal {found} into Go value of type v1.ObjectMeta"));
+    }
+    typed::check(metadata, meta, "ObjectMeta")?;
+    let dropped = prune(metadata, meta, false);
+    normalize_metadata(metadata);
+    Ok(dropped)
+}
+
 fn object_meta() -> Arc<Schema> {
     catalogue().definitions.get(OBJECT_META).ok().flatten().unwrap_or_default()
 }
 
 /// Refuses another kind than the resource's; a missing one is filled in.
-fn check_kind(value: &mut Value, resource: &Resource) -> Result<(), ApiError> {
+fn check_kind(call: &Call, value: &mut Value) -> Result<(), ApiError> {
+    let resource = &call.resource;
     let text = |key: &str| match value.get(key) {
         None | Some(Value::Null) => Ok(String::new()),
         Some(Value::String(text)) => Ok(text.clone()),
@@ -148,7 +173,12 @@ fn check_kind(value: &mut Value, resource: &Resource) -> Result<(), ApiError> {
     let (mut api_version, mut kind) = (text("apiVersion")?, text("kind")?);
     let typed = resource.strategy.typed();
     if !typed && kind.is_empty() {
-        return Err(ApiError::bad_request(format!("Object 'Kind' is missing in '{}'", excerpt_value(value))));
+        return Err(ApiError::bad_request(format!(
+            "the object provided is unrecognized (must be of type {}): Object 'Kind' is missing in '{}' ({})",
+            resource.kind,
+            String::from_utf8_lossy(&call.body),
+            excerpt(&call.body)
+        )));
     }
     if api_version.is_empty() {
         api_version = resource.api_version();
@@ -163,6 +193,11 @@ fn check_kind(value: &mut Value, resource: &Resource) -> Result<(), ApiError> {
                 "the API version in the data ({api_version}) does not match the expected API version ({})",
                 resource.api_version()
             )));
+        }
+        if !typed {
+            let error =
+                FieldError::invalid(&FieldPath::new("kind"), kind.as_str(), format!("must be {}", resource.kind));
+            return Err(ApiError::invalid(&resource.group, &kind, fields::text(value, "name"), &[error]));
         }
         return Err(ApiError::bad_request(format!(
             "{kind} in version {} cannot be handled as a {}: no kind {} is registered for version {} in scheme of \
@@ -265,20 +300,19 @@ pub(crate) fn check_place(call: &Call, object: &mut Value) -> Result<(), ApiErro
 
 /// The first bytes of a body, for error texts.
 fn excerpt(body: &[u8]) -> String {
-    const LIMIT: usize = 512;
+    const LIMIT: usize = 30;
     if body.is_empty() {
         return "<empty>".to_owned();
     }
-    let start = body.get(..LIMIT.min(body.len())).unwrap_or(body);
-    match std::str::from_utf8(start) {
-        Ok(text) if text.trim_start().starts_with('{') => text.to_owned(),
-        _ => start.iter().fold(String::new(), |mut hex, byte| {
+    let start = body.get(..LIMIT).unwrap_or(body);
+    let more = if body.len() > LIMIT { " ..." } else { "" };
+    let shown = if body.starts_with(b"{") {
+        String::from_utf8_lossy(start).into_owned()
+    } else {
+        start.iter().fold(String::new(), |mut hex, byte| {
             let _ = write!(hex, "{byte:02x}");
             hex
-        }),
-    }
-}
-
-fn excerpt_value(value: &Value) -> String {
-    value.to_string().chars().take(512).collect()
+        })
+    };
+    format!("{shown}{more}")
 }

@@ -69,7 +69,6 @@ fn attempt_create(call: &Call, mut object: Value, options: &WriteOptions, genera
     if !errors.is_empty() {
         return Err(ApiError::invalid(resource.storage_name().group, &resource.kind, &name, &errors));
     }
-    resource.strategy.warnings(&object, None).into_iter().for_each(|text| call.warn(text));
     if !fields::text(&object, "resourceVersion").is_empty() {
         return Err(ApiError::unclassified("resourceVersion should not be set on objects to be created"));
     }

@@ -62,6 +62,10 @@ pub(crate) fn dispatch(call: &Call, method: &Method, path: &ObjectPath) -> Resul
 
 fn subresource_verb(call: &Call, subresource: &str, verb: &'static str) -> Result<Reply, ApiError> {
     let Some(served) = call.resource.subresources.get(subresource) else {
+        if !call.resource.strategy.typed() {
+            let name = call.name.as_deref().unwrap_or_default();
+            return Err(ApiError::not_found(call.resource.group_resource(), name));
+        }
         return Err(ApiError::unknown_resource());
     };
     if !served.verbs.iter().any(|listed| listed == verb) {

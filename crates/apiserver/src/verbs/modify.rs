@@ -60,7 +60,9 @@ fn attempt(
     prepare(call, &mut new, &live);
     Tracking::settle(&live, &mut new);
     check(call, options, &mut new, &live)?;
-    call.resource.strategy.warnings(&new, Some(&live)).into_iter().for_each(|text| call.warn(text));
+    if call.subresource.is_none() {
+        call.resource.strategy.warnings(&new, Some(&live)).into_iter().for_each(|text| call.warn(text));
+    }
     if new == *live {
         return Ok(Some(Reply::Stored(StatusCode::OK, Arc::clone(stored))));
     }
@@ -172,16 +174,13 @@ fn copy_member(object: &mut Value, key: &str, from: &Value) {
 
 fn check(call: &Call, options: &WriteOptions, new: &mut Value, live: &Value) -> Result<(), ApiError> {
     let resource = &call.resource;
-    let mut errors = validate::update(new, live);
+    let mut errors = validate::update(new, live, resource);
     errors.extend(resource.strategy.validate_update(new, live, call.subresource.as_deref()));
     if errors.is_empty() && call.subresource.is_none() {
         let cx = StrategyContext { core: &call.core, dry_run: options.dry_run };
         errors.extend(resource.strategy.reserve(new, Some(live), &cx));
     }
     if errors.is_empty() {
-        if call.subresource.is_none() {
-            resource.strategy.warnings(new, Some(live)).into_iter().for_each(|text| call.warn(text));
-        }
         return Ok(());
     }
     Err(ApiError::invalid(resource.storage_name().group, &resource.kind, fields::text(new, "name"), &errors))
