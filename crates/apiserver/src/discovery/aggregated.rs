@@ -47,8 +47,10 @@ fn main(resource: &Resource) -> Value {
     if !resource.categories.is_empty() {
         listed.insert("categories".to_owned(), json!(resource.categories));
     }
+    let subresources = resource.subresources.iter().map(|(name, subresource)| sub(resource, name, subresource));
+    // As in the lists of group versions: sorted, or status and then scale.
     let subresources: Vec<Value> =
-        resource.subresources.iter().map(|(name, subresource)| sub(resource, name, subresource)).collect();
+        if resource.strategy.typed() { subresources.collect() } else { subresources.rev().collect() };
     if !subresources.is_empty() {
         listed.insert("subresources".to_owned(), Value::Array(subresources));
     }

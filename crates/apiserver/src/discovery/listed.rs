@@ -44,9 +44,9 @@ pub(crate) fn resources(registry: &Registry, group: &str, version: &str) -> Opti
     let mut listed = Vec::new();
     for resource in served {
         listed.push(main(&resource));
-        for (name, subresource) in &resource.subresources {
-            listed.push(sub(&resource, name, subresource));
-        }
+        let subresources = resource.subresources.iter().map(|(name, subresource)| sub(&resource, name, subresource));
+        // Those of built-in resources are sorted; those of custom ones are status and scale, in this order.
+        if resource.strategy.typed() { listed.extend(subresources) } else { listed.extend(subresources.rev()) }
     }
     let mut list = json!({"kind": "APIResourceList", "groupVersion": api_version, "resources": listed});
     // The core group's list is older than the rule that every object says its version.

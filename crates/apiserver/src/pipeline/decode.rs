@@ -121,15 +121,21 @@ pub(crate) fn typed_object(call: &Call, document: Document, validation: FieldVal
     let resets_tracking = resource.strategy.typed()
         && fields::get(&value, "managedFields").and_then(Value::as_array).is_some_and(Vec::is_empty);
     let mut unknown = prune(&mut value, &schema, true);
+    let mut of_metadata = Vec::new();
     if let Some(metadata) = value.get_mut("metadata") {
-        unknown.extend(prune(metadata, &meta, false).into_iter().map(|path| format!("metadata.{path}")));
+        of_metadata.extend(prune(metadata, &meta, false).into_iter().map(|path| format!("metadata.{path}")));
         normalize_metadata(metadata);
     }
-    if !resource.strategy.typed() {
+    if resource.strategy.typed() {
+        unknown.extend(of_metadata);
+        unknown.sort();
+    } else {
+        // Metadata is looked at after everything else, wherever it is.
         let dropped = custom::coerce(&mut value, &schema, &mut |metadata| embedded_metadata(metadata, &meta));
-        unknown.extend(dropped.map_err(|error| refuse(error.to_string()))?);
+        of_metadata.extend(dropped.map_err(|error| refuse(error.to_string()))?);
+        of_metadata.sort();
+        unknown.extend(of_metadata);
     }
-    unknown.sort();
     report(call, &value, unknown, duplicates, validation)?;
     resource.strategy.normalize(&mut value);
     if resets_tracking {

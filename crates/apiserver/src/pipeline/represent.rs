@@ -1,7 +1,7 @@
 //! Objects and lists as the bytes of a response.
 
 use bytes::{BufMut, Bytes, BytesMut};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::resource::Resource;
 use crate::store::{Object, encode_tail};
@@ -33,7 +33,7 @@ pub(crate) fn value_json(value: &Value) -> Bytes {
 pub(crate) fn list_json(resource: &Resource, items: &Items) -> Bytes {
     let mut text = head(&resource.list_kind, &resource.api_version());
     text.put_slice(b",\"metadata\":");
-    text.put_slice(Value::Object(items.metadata.clone()).to_string().as_bytes());
+    text.put_slice(Value::Object(list_metadata(resource, items)).to_string().as_bytes());
     text.put_slice(b",\"items\":[");
     let api_version = resource.api_version();
     for (index, object) in items.objects.iter().enumerate() {
@@ -54,6 +54,15 @@ pub(crate) fn list_json(resource: &Resource, items: &Items) -> Bytes {
     text.freeze()
 }
 
+/// The metadata of a whole list; those of custom resources always show the token.
+fn list_metadata(resource: &Resource, items: &Items) -> Map<String, Value> {
+    let mut metadata = items.metadata.clone();
+    if !resource.strategy.typed() {
+        metadata.entry("continue").or_insert_with(|| Value::from(""));
+    }
+    metadata
+}
+
 /// A list as a value, for the encodings that need one.
 pub(crate) fn list_value(resource: &Resource, items: &Items) -> Value {
     let typed = resource.strategy.typed();
@@ -66,7 +75,7 @@ pub(crate) fn list_value(resource: &Resource, items: &Items) -> Value {
         value
     });
     json!({
-        "kind": resource.list_kind, "apiVersion": resource.api_version(), "metadata": items.metadata,
+        "kind": resource.list_kind, "apiVersion": resource.api_version(), "metadata": list_metadata(resource, items),
         "items": items_of.collect::<Vec<Value>>(),
     })
 }

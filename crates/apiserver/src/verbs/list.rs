@@ -28,12 +28,7 @@ pub(super) fn list(call: &Call) -> Result<Reply, ApiError> {
         Some(token) => continue_error(error, token),
         None => revision_error(error),
     })?;
-    let mut items = items(page, selection.is_everything());
-    if !call.resource.strategy.typed() {
-        // Lists of custom resources always show the token.
-        items.metadata.entry("continue").or_insert_with(|| Value::String(String::new()));
-    }
-    Ok(Reply::List(items))
+    Ok(Reply::List(items(page, selection.is_everything())))
 }
 
 /// The revision of a first page; `None` is the newest.

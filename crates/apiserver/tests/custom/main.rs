@@ -1,0 +1,6 @@
+//! CustomResourceDefinitions and the objects they define, through the server's door.
+
+mod client;
+mod definitions;
+mod objects;
+mod subresources;
