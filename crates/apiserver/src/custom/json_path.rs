@@ -149,7 +149,8 @@ impl<'a> Parser<'a> {
     /// Steps up to where no more begins: the end, or a comparison or parenthesis in a filter.
     fn steps(&mut self) -> Option<Vec<Step>> {
         let mut steps = Vec::new();
-        if self.eat("$") || self.eat("@") {}
+        // Both stand for where the path begins.
+        let _ = self.eat("$") || self.eat("@");
         loop {
             if self.eat("..") {
                 steps.push(Step::Anywhere(self.name()?));
@@ -243,13 +244,12 @@ impl<'a> Parser<'a> {
         .into_iter()
         .find_map(|(token, comparison)| self.eat(token).then_some(comparison))?;
         self.spaces();
-        let literal = match self.quoted() {
-            Some(text) => Value::from(text),
-            None => {
-                let (word, _) = self.rest().split_once(')')?;
-                self.at += word.len();
-                serde_json::from_str(word.trim()).ok()?
-            }
+        let literal = if let Some(text) = self.quoted() {
+            Value::from(text)
+        } else {
+            let (word, _) = self.rest().split_once(')')?;
+            self.at += word.len();
+            serde_json::from_str(word.trim()).ok()?
         };
         self.spaces();
         self.eat(")").then_some(Filter { path, test: Some((comparison, literal)) })

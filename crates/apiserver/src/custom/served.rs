@@ -26,7 +26,7 @@ pub(super) fn resources(definition: Definition<'_>) -> Result<Vec<Resource>, Sch
     definition
         .versions()
         .into_iter()
-        .filter(Version::is_served)
+        .filter(|version| version.is_served())
         .map(|version| match &stored {
             Some(stored) if storage.is_some_and(|storage| storage.name() == version.name()) => {
                 Ok(resource(definition, version, Arc::clone(stored), None))

@@ -77,7 +77,7 @@ fn spec(definition: Definition<'_>, errors: &mut Vec<FieldError>) {
         }
     }
     for (index, version) in versions.iter().enumerate() {
-        for problem in joined(names::dns_1035_label(version.name(), false)) {
+        if let Some(problem) = joined(&names::dns_1035_label(version.name(), false)) {
             errors.push(FieldError::invalid(&versions_at.index(index).child("name"), version.name(), problem));
         }
         deprecation(*version, &versions_at.index(index), errors);
@@ -85,7 +85,7 @@ fn spec(definition: Definition<'_>, errors: &mut Vec<FieldError>) {
     }
     version_list(definition, &versions_at, errors);
     if let Some(first) = versions.first() {
-        for problem in joined(names::dns_1035_label(first.name(), false)) {
+        if let Some(problem) = joined(&names::dns_1035_label(first.name(), false)) {
             errors.push(FieldError::invalid(&path.child("version"), first.name(), problem));
         }
     }
@@ -117,7 +117,7 @@ fn group(group: &str, path: &FieldPath, errors: &mut Vec<FieldError>) {
 }
 
 /// Several problems of one name as one text.
-fn joined(problems: Vec<String>) -> Option<String> {
+fn joined(problems: &[String]) -> Option<String> {
     (!problems.is_empty()).then(|| problems.join(","))
 }
 
@@ -127,7 +127,8 @@ fn parts(definition: Definition<'_>, index: usize, version: Version<'_>, shared:
     if is_due(Part::Schema)
         && let Some(schema) = version.schema()
     {
-        let has_status = version.has_status() || (shared && definition.versions().iter().any(Version::has_status));
+        let has_status =
+            version.has_status() || (shared && definition.versions().iter().any(|version| version.has_status()));
         let at = definition.part(index, Part::Schema).child("openAPIV3Schema");
         errors.extend(check_structural(schema, &at, has_status));
     }
@@ -177,7 +178,7 @@ fn version_list(definition: Definition<'_>, path: &FieldPath, errors: &mut Vec<F
         // The value is part of the text, because kube-apiserver shows its own form of it.
         errors.push(FieldError { value: None, ..error });
     };
-    let distinct: BTreeSet<_> = versions.iter().map(Version::name).collect();
+    let distinct: BTreeSet<_> = versions.iter().map(|version| version.name()).collect();
     if distinct.len() != versions.len() {
         fail("must contain unique version names");
     }
@@ -241,7 +242,7 @@ fn validate_names<'a>(
         } else {
             names::dns_1035_label(name, false)
         };
-        let Some(problems) = joined(problems).filter(|_| !name.is_empty()) else { continue };
+        let Some(problems) = joined(&problems).filter(|_| !name.is_empty()) else { continue };
         let lead = if mixed_case { "may have mixed case, but should otherwise match: " } else { "" };
         errors.push(FieldError::invalid(&path.child(which), name, format!("{lead}{problems}")));
     }
@@ -255,7 +256,7 @@ fn validate_names<'a>(
 
 fn validate_each(path: &FieldPath, given: &[&str], errors: &mut Vec<FieldError>) {
     for (index, name) in given.iter().enumerate() {
-        if let Some(problems) = joined(names::dns_1035_label(name, false)) {
+        if let Some(problems) = joined(&names::dns_1035_label(name, false)) {
             errors.push(FieldError::invalid(&path.index(index), *name, problems));
         }
     }

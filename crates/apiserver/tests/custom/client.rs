@@ -12,7 +12,8 @@ pub const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefin
 /// A server and a way to ask it.
 #[derive(Debug)]
 pub struct Client {
-    pub server: ApiServer,
+    /// Kept, because dropping it ends the server.
+    _server: ApiServer,
     service: InProcess,
 }
 
@@ -42,7 +43,7 @@ impl Client {
     pub fn new() -> Self {
         let server = ApiServer::builder().build();
         let service = server.service();
-        Self { server, service }
+        Self { _server: server, service }
     }
 
     pub async fn send(&self, method: &str, path: &str, content_type: &str, body: &Value) -> Answer {
