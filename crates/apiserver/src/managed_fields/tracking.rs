@@ -101,7 +101,7 @@ impl Tracking {
             now: &self.now,
             reset: &self.reset,
         };
-        apply(live, config, &options).map_err(apply_error)
+        apply(live, config, &options).map_err(|error| apply_error(&error))
     }
 
     /// Undoes new times in the managed fields of an object in which nothing else changed.
@@ -119,7 +119,7 @@ fn drop_empty_list(object: &mut Value) {
     }
 }
 
-fn apply_error(error: ApplyError) -> ApiError {
+fn apply_error(error: &ApplyError) -> ApiError {
     let message = error.to_string();
     match error {
         ApplyError::Conflicts(conflicts) => {

@@ -54,7 +54,9 @@ impl Patch {
                 json_merge(&mut patched, change);
                 Ok(patched)
             }
-            Patch::Strategic(change) => strategic_merge(current, change, schema).map_err(strategic_error),
+            Patch::Strategic(change) => {
+                strategic_merge(current, change, schema).map_err(|error| strategic_error(&error))
+            }
             Patch::Apply(_) => Err(ApiError::internal("a configuration is applied, not patched in")),
         }
     }
@@ -125,7 +127,7 @@ pub(super) fn go_kind(value: &Value) -> &'static str {
     }
 }
 
-fn strategic_error(error: StrategicError) -> ApiError {
+fn strategic_error(error: &StrategicError) -> ApiError {
     let message = error.to_string();
     match error {
         StrategicError::Document

@@ -1,3 +1,4 @@
+use controller_runtime_schema::{FieldError, FieldPath};
 use serde_json::Value;
 
 use super::modify::modify;
@@ -7,7 +8,6 @@ use crate::patch::{Patch, PatchType, invalid_patch};
 use crate::pipeline::decode;
 use crate::pipeline::parse::{self, Document};
 use crate::status::ApiError;
-use controller_runtime_schema::{FieldError, FieldPath};
 
 /// Changes an object by a patch, or applies a configuration to it.
 pub(super) fn patch(call: &Call) -> Result<Reply, ApiError> {

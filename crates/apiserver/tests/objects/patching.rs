@@ -9,8 +9,8 @@ const STRATEGIC: &str = "application/strategic-merge-patch+json";
 const MAP: &str = "/api/v1/namespaces/default/configmaps/a";
 const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/default/deployments/d";
 
-async fn patch(api: &Api, path: &str, content_type: &str, patch: &Value) -> Answer {
-    api.send_as("PATCH", path, content_type, &patch.to_string()).await
+async fn patch(api: &Api, path: &str, content_type: &str, change: &Value) -> Answer {
+    api.send_as("PATCH", path, content_type, &change.to_string()).await
 }
 
 async fn with_map() -> Api {
