@@ -6,10 +6,11 @@
 
 use std::sync::Arc;
 
+use controller_runtime_schema::{Schema, default, prune};
 use serde_json::{Value, json};
 
 use super::accept;
-use super::definition::Definition;
+use super::definition::{Definition, Version};
 use super::definition_strategy::FINALIZER;
 use super::served;
 use crate::core::Core;
@@ -87,6 +88,9 @@ fn settle(core: &Arc<Core>, name: &str, before: Option<&Value>) {
         }
         if definition.is_established() && before.is_none_or(|before| serves_otherwise(before, stored.value())) {
             install(core, definition);
+            if before.is_some() {
+                read_anew(core, definition);
+            }
         }
         if get(core, name).is_some_and(|now| now.revision == stored.revision) {
             return;
@@ -107,6 +111,24 @@ fn install(core: &Core, definition: Definition<'_>) {
         Ok(resources) => core.registry.install(definition.group(), definition.accepted_name("plural"), resources),
         // Validation refuses such schemas.
         Err(error) => tracing::error!(definition = definition.name(), %error, "a stored definition has no schema"),
+    }
+}
+
+/// Brings stored objects into the form in which the changed definition reads them: unknown fields gone, new defaults set.
+fn read_anew(core: &Core, definition: Definition<'_>) {
+    let storage = definition.storage_version().and_then(Version::schema);
+    let Some(Ok(schema)) = storage.map(Schema::from_json) else { return };
+    let all = core.store.list(&collection(definition), &Range::default(), |_| true);
+    for object in all.map(|page| page.objects).unwrap_or_default() {
+        let mut value = object.value().clone();
+        prune(&mut value, &schema, true);
+        default(&mut value, &schema);
+        if value != *object.value()
+            && let Err(error) = core.store.amend(&object, value)
+        {
+            // Somebody wrote it in the meantime, and by the new definition.
+            tracing::debug!(definition = definition.name(), object = %object.key.name, ?error, "not read anew");
+        }
     }
 }
 

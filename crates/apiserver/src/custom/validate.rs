@@ -84,10 +84,10 @@ fn spec(definition: Definition<'_>, errors: &mut Vec<FieldError>) {
         parts(definition, index, *version, false, errors);
     }
     version_list(definition, &versions_at, errors);
-    if let Some(first) = versions.first() {
-        if let Some(problem) = joined(&names::dns_1035_label(first.name(), false)) {
-            errors.push(FieldError::invalid(&path.child("version"), first.name(), problem));
-        }
+    if let Some(first) = versions.first()
+        && let Some(problem) = joined(&names::dns_1035_label(first.name(), false))
+    {
+        errors.push(FieldError::invalid(&path.child("version"), first.name(), problem));
     }
     for which in ["plural", "singular", "kind", "listKind"] {
         if definition.asked_name(which).is_empty() {

@@ -42,6 +42,15 @@ pub(super) fn custom(resource: &Resource) -> Value {
         object_fields(properties, "ObjectMeta");
         fields.insert("x-kubernetes-group-version-kind".to_owned(), kinds(resource, &resource.kind));
     }
+    with_selectable_fields(schema, resource)
+}
+
+/// Adds the fields that field selectors may name (KEP-4358).
+fn with_selectable_fields(mut schema: Value, resource: &Resource) -> Value {
+    let paths: Vec<Value> = resource.selectable_fields.iter().map(|path| json!({"fieldPath": path})).collect();
+    if let Some(fields) = schema.as_object_mut().filter(|_| !paths.is_empty()) {
+        fields.insert("x-kubernetes-selectable-fields".to_owned(), Value::Array(paths));
+    }
     schema
 }
 
@@ -49,13 +58,14 @@ pub(super) fn custom(resource: &Resource) -> Value {
 pub(super) fn custom_list(resource: &Resource, item: &str) -> Value {
     let mut properties = json!({"items": {"type": "array", "items": reference(item)}});
     object_fields(&mut properties, "ListMeta");
-    json!({
+    let schema = json!({
         "type": "object",
         "description": format!("{} is a list of {}", resource.list_kind, resource.kind),
         "required": ["items"],
         "properties": properties,
         "x-kubernetes-group-version-kind": kinds(resource, &resource.list_kind),
-    })
+    });
+    with_selectable_fields(schema, resource)
 }
 
 fn object_fields(properties: &mut Value, metadata: &str) {

@@ -136,6 +136,21 @@ impl Store {
         .map(|event| Arc::clone(&event.object))
     }
 
+    /// Replaces the content of `current` without a write, provided it still is what is stored: no revision is taken and no
+    /// watch hears of it. For what reading brings about: a definition changed what its stored objects mean.
+    pub(crate) fn amend(&self, current: &Arc<Object>, value: Value) -> Result<(), WriteError> {
+        let size = object::size(&value);
+        let state = &mut *self.state.lock();
+        state.check_current(current)?;
+        let (name, key) = (Arc::clone(&current.collection), current.key.clone());
+        let object = Arc::new(Object::new(name, key.clone(), current.revision, value, size));
+        if let Some(all) = state.collections.get_mut(&current.collection) {
+            state.stored_bytes = state.stored_bytes.saturating_sub(current.size).saturating_add(size);
+            all.objects.insert(key, object);
+        }
+        Ok(())
+    }
+
     /// Removes `current`, provided it still is what is stored. Returns it as the deletion event shows it: with the
     /// revision of the deletion.
     pub(crate) fn delete(&self, current: &Arc<Object>) -> Result<Arc<Object>, WriteError> {

@@ -79,6 +79,23 @@ async fn what_was_invalid_before_is_not_held_against_a_change() {
 }
 
 #[tokio::test]
+async fn a_new_default_shows_in_stored_objects() {
+    let spec = json!({"type": "object", "properties": {"size": {"type": "integer"}, "color": {"type": "string"}}});
+    let client = with_spec(&spec).await;
+    let stored = client.post(WIDGETS, &widget("a", &json!({"spec": {"color": "red"}}))).await.expect(201);
+    let properties = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties";
+    let change = json!([
+        {"op": "add", "path": format!("{properties}/size/default"), "value": 3},
+        {"op": "remove", "path": format!("{properties}/color")},
+    ]);
+    let path = format!("{}/widgets.ref.dev", crate::client::DEFINITIONS);
+    client.send("PATCH", &path, "application/json-patch+json", &change).await.expect(200);
+    let read = client.get(&format!("{WIDGETS}/a")).await.expect(200);
+    assert_eq!(read["spec"], json!({"size": 3}));
+    assert_eq!(read["metadata"], stored["metadata"], "reading is no write");
+}
+
+#[tokio::test]
 async fn fields_can_be_selected() {
     let spec = json!({"type": "object", "properties": {"color": {"type": "string"}, "size": {"type": "integer"}}});
     let mut version = strict_v1(&spec);
