@@ -12,8 +12,8 @@ use crate::strategy::ServiceAddresses;
 /// What the remembered past may take, in bytes of JSON.
 const MAX_HISTORY_BYTES: usize = 64 << 20;
 
-/// What all objects of one server may take together, in bytes of JSON: etcd's recommended limit.
-const MAX_STORED_BYTES: usize = 8 << 30;
+/// What all objects of one server may take together, in bytes of JSON: etcd's default quota.
+const MAX_STORED_BYTES: usize = 2 << 30;
 
 /// The state of one server, shared by its doors, verbs and controllers.
 #[derive(Debug)]

@@ -23,6 +23,9 @@ pub(crate) use watch::{Watch, WatchEnd};
 
 use history::History;
 
+/// The largest object, in bytes of JSON, about: what etcd takes in one request.
+const MAX_OBJECT_BYTES: usize = 3 << 19;
+
 /// All objects of one server.
 #[derive(Debug)]
 pub(crate) struct Store {
@@ -59,6 +62,8 @@ pub(crate) enum WriteError {
     Exists(Arc<Object>),
     /// The store is full.
     Full,
+    /// The object is larger than etcd takes in one request.
+    TooLarge,
 }
 
 /// A revision that is no longer, or not yet, known.
@@ -113,9 +118,7 @@ impl Store {
             if let Some(taken) = state.collections.get(name).and_then(|all| all.objects.get(&key)) {
                 return Err(WriteError::Exists(Arc::clone(taken)));
             }
-            if state.stored_bytes.saturating_add(size) > state.max_bytes {
-                return Err(WriteError::Full);
-            }
+            state.check_room(size, 0)?;
             let object = Arc::new(Object::new(Arc::clone(name), key, state.revision + 1, value, size));
             Ok(Event::added(object))
         })
@@ -127,9 +130,7 @@ impl Store {
         let size = object::size(&value);
         self.commit(&current.collection, |state, name| {
             state.check_current(current)?;
-            if state.stored_bytes.saturating_sub(current.size).saturating_add(size) > state.max_bytes {
-                return Err(WriteError::Full);
-            }
+            state.check_room(size, current.size)?;
             let object = Object::new(Arc::clone(name), current.key.clone(), state.revision + 1, value, size);
             Ok(Event::modified(Arc::new(object), Arc::clone(current)))
         })
@@ -214,6 +215,15 @@ impl State {
     fn check_current(&self, current: &Arc<Object>) -> Result<(), WriteError> {
         let stored = self.collections.get(&current.collection).and_then(|all| all.objects.get(&current.key));
         if stored.is_some_and(|stored| stored.revision == current.revision) { Ok(()) } else { Err(WriteError::Changed) }
+    }
+
+    /// Whether an object of `size` bytes may take the place of one of `freed` bytes.
+    fn check_room(&self, size: usize, freed: usize) -> Result<(), WriteError> {
+        if size > MAX_OBJECT_BYTES {
+            return Err(WriteError::TooLarge);
+        }
+        let after = self.stored_bytes.saturating_sub(freed).saturating_add(size);
+        if after > self.max_bytes { Err(WriteError::Full) } else { Ok(()) }
     }
 
     fn apply(&mut self, event: &Arc<Event>) {

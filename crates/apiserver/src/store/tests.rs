@@ -104,6 +104,8 @@ fn a_full_store_refuses_writes() {
     let store = Store::new(HistoryLimits { events: 10, bytes: 1000 }, 100);
     let big = "x".repeat(200);
     assert!(matches!(store.create("things", ObjectKey::new("n", "a"), value(&big)), Err(WriteError::Full)));
+    let huge = "x".repeat(3 << 19);
+    assert!(matches!(store.create("things", ObjectKey::new("n", "a"), value(&huge)), Err(WriteError::TooLarge)));
     assert_eq!(store.revision(), 1);
 }
 

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::{Call, Reply, WriteOptions, lifecycle};
 use crate::metadata::{fields, validate};
 use crate::pipeline::decode;
+use crate::resource::Resource;
 use crate::status::ApiError;
 use crate::store::{ObjectKey, WriteError};
 use crate::strategy::{Change, StrategyContext};
@@ -76,16 +77,16 @@ fn attempt_create(call: &Call, mut object: Value, options: &WriteOptions, genera
     let key = ObjectKey::new(call.namespace.as_str(), name);
     if options.dry_run {
         if let Some(taken) = call.core.store.get(&call.collection(), &key) {
-            return Err(exists(call, &key.name, taken.value()));
+            return Err(exists(resource, &key.name, taken.value()));
         }
         return Ok(Reply::Made(StatusCode::CREATED, object));
     }
     let taken_name = key.name.clone();
-    let stored = call.core.store.create(&call.collection(), key, object).map_err(|error| match error {
-        WriteError::Exists(taken) => exists(call, &taken_name, taken.value()),
-        WriteError::Changed => ApiError::modified(resource.group_resource(), &taken_name),
-        WriteError::Full => full(),
-    })?;
+    let stored = call
+        .core
+        .store
+        .create(&call.collection(), key, object)
+        .map_err(|error| unwritable(resource, &taken_name, &error))?;
     resource.strategy.committed(Change { old: None, new: Some(stored.value()) }, &call.core);
     Ok(Reply::Stored(StatusCode::CREATED, stored))
 }
@@ -108,8 +109,8 @@ fn drop_status(object: &mut Value) -> bool {
     object.as_object_mut().is_some_and(|members| members.remove("status").is_some())
 }
 
-fn exists(call: &Call, name: &str, taken: &Value) -> ApiError {
-    let resource = call.resource.group_resource();
+fn exists(resource: &Resource, name: &str, taken: &Value) -> ApiError {
+    let resource = resource.group_resource();
     if fields::is_deleting(taken) {
         ApiError::being_deleted(resource, name)
     } else {
@@ -117,9 +118,15 @@ fn exists(call: &Call, name: &str, taken: &Value) -> ApiError {
     }
 }
 
-/// What etcd answers when its space is used up.
-pub(super) fn full() -> ApiError {
-    ApiError::unclassified("etcdserver: mvcc: database space exceeded")
+/// What a write that the store did not take answers; `name` is the object's.
+pub(super) fn unwritable(resource: &Resource, name: &str, error: &WriteError) -> ApiError {
+    match error {
+        WriteError::Exists(taken) => exists(resource, name, taken.value()),
+        WriteError::Changed => ApiError::modified(resource.group_resource(), name),
+        // The texts are etcd's, which kube-apiserver passes on.
+        WriteError::Full => ApiError::unclassified("etcdserver: mvcc: database space exceeded"),
+        WriteError::TooLarge => ApiError::unclassified("etcdserver: request is too large"),
+    }
 }
 
 /// Runs the kind's own work after a write.

@@ -5,7 +5,7 @@ use jiff::SignedDuration;
 use serde_json::Value;
 
 use super::call::view;
-use super::create::full;
+use super::create::unwritable;
 use super::delete_options::{DeleteOptions, Propagation};
 use super::{Call, Reply, lifecycle};
 use crate::core::Core;
@@ -133,8 +133,8 @@ fn attempt(
             resource.strategy.committed(change, core);
             Ok(Some(Deleted::Pending(Pending::Stored(written))))
         }
-        Err(WriteError::Full) => Err(full()),
         Err(WriteError::Changed | WriteError::Exists(_)) => Ok(None),
+        Err(error) => Err(unwritable(resource, &stored.key.name, &error)),
     }
 }
 

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use controller_runtime_schema::{FieldError, FieldPath};
 
-use super::Call;
+use super::{Call, view};
 use crate::pipeline::query::Query;
 use crate::resource::Resource;
 use crate::selector::{FieldSelector, LabelSelector};
@@ -76,14 +76,15 @@ impl Selection {
 
     /// Whether the object is wanted.
     pub(super) fn matches(&self, resource: &Resource, object: &Object) -> bool {
-        if !self.labels.matches(object.value()) {
+        let value = view(resource, object.value());
+        if !self.labels.matches(&value) {
             return false;
         }
         if self.fields.is_everything() {
             return true;
         }
         let own_fields = self.fields.terms().iter().any(|term| !is_metadata(&term.field));
-        let own = if own_fields { resource.strategy.selectable(object.value()) } else { BTreeMap::new() };
+        let own = if own_fields { resource.strategy.selectable(&value) } else { BTreeMap::new() };
         self.fields.matches(|field| match field {
             "metadata.name" => object.key.name.clone(),
             "metadata.namespace" => object.key.namespace.clone(),

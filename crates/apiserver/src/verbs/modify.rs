@@ -6,7 +6,7 @@ use controller_runtime_schema::{FieldError, FieldPath};
 use http::StatusCode;
 use serde_json::Value;
 
-use super::create::{committed, create_object, full};
+use super::create::{committed, create_object, unwritable};
 use super::{Call, Reply, WriteOptions, lifecycle};
 use crate::managed_fields::Tracking;
 use crate::metadata::{fields, validate};
@@ -83,7 +83,7 @@ fn commit(call: &Call, stored: &Arc<Object>, new: Value) -> Result<Option<Reply>
     let written = match written {
         Ok(written) => written,
         Err(WriteError::Changed | WriteError::Exists(_)) => return Ok(None),
-        Err(WriteError::Full) => return Err(full()),
+        Err(error) => return Err(unwritable(resource, &stored.key.name, &error)),
     };
     if goes {
         committed(call, Some(stored.value()), None);

@@ -324,3 +324,44 @@ async fn generation_counts_changes_of_the_spec() {
         (json!(3), json!(5), json!(2))
     );
 }
+
+#[tokio::test]
+async fn values_of_the_wrong_type_are_refused_with_the_field_that_has_them() {
+    let api = Api::new();
+    for (body, expected) in [
+        (json!({"spec": {"replicas": "1"}}), "string into Go struct field DeploymentSpec.spec.replicas of type int32"),
+        (
+            json!({"spec": {"replicas": 1.5}}),
+            "number 1.5 into Go struct field DeploymentSpec.spec.replicas of type int32",
+        ),
+        (
+            json!({"spec": {"template": {"spec": {"containers": [{"name": 1}]}}}}),
+            "number into Go struct field Container.spec.template.spec.containers.name of type string",
+        ),
+        (
+            json!({"spec": {"template": {"spec": {"containers": {"name": 1}}}}}),
+            "object into Go struct field PodSpec.spec.template.spec.containers of type []v1.Container",
+        ),
+        (json!({"metadata": "x"}), "string into Go struct field Deployment.metadata of type v1.ObjectMeta"),
+        (json!({"spec": []}), "array into Go struct field Deployment.spec of type v1.DeploymentSpec"),
+    ] {
+        let message = format!(
+            "Deployment in version \"v1\" cannot be handled as a Deployment: json: cannot unmarshal {expected}"
+        );
+        let path = "/apis/apps/v1/namespaces/default/deployments";
+        api.refused("POST", path, body, (400, "BadRequest", &message)).await;
+    }
+}
+
+#[tokio::test]
+async fn what_etcd_would_not_take_is_refused() {
+    let api = Api::new();
+    let text = "x".repeat(2_000_000);
+    let body = json!({"metadata": {"name": "big"}, "spec": {
+        "selector": {"matchLabels": {"a": "b"}},
+        "template": {"metadata": {"labels": {"a": "b"}}, "spec": {
+            "containers": [{"name": "c", "image": "i", "env": [{"name": "A", "value": text}]}]}},
+    }});
+    let path = "/apis/apps/v1/namespaces/default/deployments";
+    api.refused("POST", path, body, (500, "", "etcdserver: request is too large")).await;
+}
