@@ -95,9 +95,8 @@ impl Source<ConfigMap> for Given {
     }
 
     async fn wait_for_sync(&self, within: Duration) -> Result<(), CacheError> {
-        let kind = "ConfigMap/v1".to_owned();
         let synced = tokio::time::timeout(within, self.synced.cancelled()).await;
-        synced.map_err(|_| CacheError::KindNotServed { kind, after: within })
+        synced.map_err(|_| CacheError::KindNotServed { kind: "ConfigMap/v1".to_owned(), after: within })
     }
 }
 
