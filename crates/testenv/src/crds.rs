@@ -1,9 +1,9 @@
 use std::path::Path;
 use std::time::Duration;
 
+use controller_runtime_client::ClientOptions;
 use controller_runtime_scheme::{ApiResource, GroupVersionKind, Kind, ObjectKey, Scope, Unstructured};
-use kube_client::api::{Patch, PatchParams};
-use kube_client::{Api, Client};
+use kube_client::Client;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -70,15 +70,13 @@ impl Crds {
     /// 30 seconds for each at most. One that the server refuses is an error with its origin; those before it stay.
     pub async fn install(&self, client: &Client) -> Result<(), Error> {
         let kind = definition_kind();
-        let api = Api::<Unstructured>::all_with(client.clone(), kind.dynamic_type());
-        let parameters = PatchParams::apply(FIELD_MANAGER).force();
+        let options = ClientOptions::new().field_manager(FIELD_MANAGER);
+        let api = controller_runtime_client::Client::new(client.clone(), options).api(kind.clone());
         for manifest in &self.manifests {
-            let applied = api.patch(manifest.name(), &parameters, &Patch::Apply(manifest.object())).await;
-            applied.map_err(|source| Error::Refused {
-                origin: manifest.origin().to_owned(),
-                object: format!("{KIND} {}", manifest.name()),
-                source: Box::new(source),
-            })?;
+            let definition = serde_json::from_value(manifest.object().clone());
+            let definition = definition.map_err(|error| manifest.error(error.to_string()))?;
+            let refused = |source| Error::Refused { origin: manifest.origin().to_owned(), source: Box::new(source) };
+            api.apply(&definition).await.map_err(refused)?;
         }
         for manifest in &self.manifests {
             let definition = Eventually::new(client.clone(), kind.clone(), ObjectKey::cluster(manifest.name()));

@@ -2,6 +2,8 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use controller_runtime_client::ClientError;
+
 /// Why an environment could not do what was asked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -84,15 +86,13 @@ pub enum Error {
         /// What is wrong with it.
         message: String,
     },
-    /// The API server refused an object of a manifest.
-    #[error("{origin}: the API server refused {object}")]
+    /// A definition could not be applied: the server refused it or can't be reached.
+    #[error("cannot install the definition of {origin}")]
     Refused {
         /// File, number and line of the document.
         origin: String,
-        /// Kind and name.
-        object: String,
-        /// Its answer.
-        source: Box<kube_client::Error>,
+        /// The object, and what the server answered.
+        source: Box<ClientError>,
     },
     /// A request failed.
     #[error("cannot {doing}")]

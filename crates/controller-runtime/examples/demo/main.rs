@@ -44,10 +44,19 @@ async fn main() -> ExitCode {
     match run(arguments).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", with_causes(&error));
             ExitCode::FAILURE
         }
     }
+}
+
+/// The error and what led to it; causes that an error tells itself are not told twice.
+fn with_causes(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |told, cause| match told.as_str() {
+        "" => cause,
+        _ if told.contains(&cause) => told,
+        _ => format!("{told}: {cause}"),
+    })
 }
 
 async fn run(arguments: Arguments) -> anyhow::Result<()> {
