@@ -87,7 +87,7 @@ pub enum Error {
         message: String,
     },
     /// A definition could not be applied: the server refused it or can't be reached.
-    #[error("cannot install the definition of {origin}")]
+    #[error("cannot install {origin}")]
     Refused {
         /// File, number and line of the document.
         origin: String,
