@@ -107,10 +107,10 @@ fn special(value: &Value, name: &str) -> Option<Result<(), Option<String>>> {
 }
 
 fn child<'s>(schema: &'s Schema, key: &str) -> Option<&'s Link> {
-    schema.properties.get(key).or_else(|| match &schema.additional_properties {
-        Some(AdditionalProperties::Schema(link)) => Some(link),
-        _ => None,
-    })
+    match (schema.properties.get(key), &schema.additional_properties) {
+        (None, Some(AdditionalProperties::Schema(link))) => Some(link),
+        (known, _) => known,
+    }
 }
 
 fn fits(number: &serde_json::Number, schema: &Schema) -> bool {
@@ -189,8 +189,9 @@ fn time_text(text: &str, layout: &str) -> String {
 
 fn base64_text(error: &base64::DecodeError) -> String {
     let at = match error {
-        base64::DecodeError::InvalidByte(at, _) | base64::DecodeError::InvalidLastSymbol(at, _) => *at,
-        base64::DecodeError::InvalidLength(at) => *at,
+        base64::DecodeError::InvalidByte(at, _)
+        | base64::DecodeError::InvalidLastSymbol(at, _)
+        | base64::DecodeError::InvalidLength(at) => *at,
         base64::DecodeError::InvalidPadding => 0,
     };
     format!("illegal base64 data at input byte {at}")

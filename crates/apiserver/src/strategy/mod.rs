@@ -212,12 +212,6 @@ pub(crate) trait Strategy: Debug + Send + Sync {
     fn committed(&self, _change: Change<'_>, _core: &Arc<Core>) {}
 }
 
-/// The generic behaviour, for kinds that need nothing of their own.
-#[derive(Debug, Default)]
-pub(crate) struct Generic;
-
-impl Strategy for Generic {}
-
 /// Whether two objects differ in anything but `metadata`, `apiVersion`, `kind` and, when `ignore_status`, `status`.
 pub(crate) fn differs_outside_metadata(new: &Value, old: &Value, ignore_status: bool) -> bool {
     let (Some(new), Some(old)) = (new.as_object(), old.as_object()) else {
