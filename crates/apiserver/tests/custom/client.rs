@@ -7,11 +7,11 @@ use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-pub const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+pub(crate) const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 /// A server and a way to ask it.
 #[derive(Debug)]
-pub struct Client {
+pub(crate) struct Client {
     /// Kept, because dropping it ends the server.
     _server: ApiServer,
     service: InProcess,
@@ -19,34 +19,34 @@ pub struct Client {
 
 /// What a request gave.
 #[derive(Debug)]
-pub struct Answer {
-    pub code: u16,
-    pub headers: HeaderMap,
-    pub body: Value,
+pub(crate) struct Answer {
+    pub(crate) code: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Value,
 }
 
 impl Answer {
     /// The body of an answer that must have a code.
-    pub fn expect(self, code: u16) -> Value {
+    pub(crate) fn expect(self, code: u16) -> Value {
         assert_eq!(self.code, code, "{}", self.body);
         self.body
     }
 
     /// The causes of a failure, each as field and reason.
-    pub fn causes(&self) -> Vec<(&str, &str)> {
+    pub(crate) fn causes(&self) -> Vec<(&str, &str)> {
         let causes = self.body["details"]["causes"].as_array().map(Vec::as_slice).unwrap_or_default();
         causes.iter().map(|cause| (cause["field"].as_str().unwrap(), cause["reason"].as_str().unwrap())).collect()
     }
 }
 
 impl Client {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let server = ApiServer::builder().build();
         let service = server.service();
         Self { _server: server, service }
     }
 
-    pub async fn send(&self, method: &str, path: &str, content_type: &str, body: &Value) -> Answer {
+    pub(crate) async fn send(&self, method: &str, path: &str, content_type: &str, body: &Value) -> Answer {
         self.send_accepting(method, path, content_type, "application/json", body).await
     }
 
@@ -69,40 +69,40 @@ impl Client {
         }
     }
 
-    pub async fn get(&self, path: &str) -> Answer {
+    pub(crate) async fn get(&self, path: &str) -> Answer {
         self.send("GET", path, "application/json", &Value::Null).await
     }
 
     /// A list as a table.
-    pub async fn table(&self, path: &str) -> Value {
+    pub(crate) async fn table(&self, path: &str) -> Value {
         let accept = "application/json;as=Table;v=v1;g=meta.k8s.io";
         self.send_accepting("GET", path, "application/json", accept, &Value::Null).await.expect(200)
     }
 
-    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Answer {
         self.send("POST", path, "application/json", body).await
     }
 
-    pub async fn put(&self, path: &str, body: &Value) -> Answer {
+    pub(crate) async fn put(&self, path: &str, body: &Value) -> Answer {
         self.send("PUT", path, "application/json", body).await
     }
 
-    pub async fn merge(&self, path: &str, body: &Value) -> Answer {
+    pub(crate) async fn merge(&self, path: &str, body: &Value) -> Answer {
         self.send("PATCH", path, "application/merge-patch+json", body).await
     }
 
-    pub async fn delete(&self, path: &str) -> Answer {
+    pub(crate) async fn delete(&self, path: &str) -> Answer {
         self.send("DELETE", path, "application/json", &Value::Null).await
     }
 
     /// Creates a definition and waits for nothing: it is served when the answer is there.
-    pub async fn install(&self, definition: &Value) -> Value {
+    pub(crate) async fn install(&self, definition: &Value) -> Value {
         self.post(DEFINITIONS, definition).await.expect(201)
     }
 }
 
 /// A definition of `Widget`s with versions.
-pub fn definition(versions: &Value) -> Value {
+pub(crate) fn definition(versions: &Value) -> Value {
     json!({
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -117,7 +117,7 @@ pub fn definition(versions: &Value) -> Value {
 }
 
 /// The version v1 with a spec that keeps everything and a status with a phase.
-pub fn v1(subresources: &Value) -> Value {
+pub(crate) fn v1(subresources: &Value) -> Value {
     json!({
         "name": "v1", "served": true, "storage": true, "subresources": subresources,
         "schema": {"openAPIV3Schema": {"type": "object", "properties": {
@@ -132,7 +132,7 @@ pub fn v1(subresources: &Value) -> Value {
 }
 
 /// A `Widget` of version v1 with members of its own.
-pub fn widget(name: &str, members: &Value) -> Value {
+pub(crate) fn widget(name: &str, members: &Value) -> Value {
     let mut object = json!({"apiVersion": "ref.dev/v1", "kind": "Widget", "metadata": {"name": name}});
     for (key, value) in members.as_object().unwrap() {
         if key == "metadata" {
