@@ -56,11 +56,6 @@ impl Quantity {
         self.nanos == 0
     }
 
-    /// Whether it is a whole number.
-    pub(crate) fn is_whole(self) -> bool {
-        self.nanos % NANO == 0
-    }
-
     /// How much it is.
     pub(crate) fn nanos(self) -> i128 {
         self.nanos

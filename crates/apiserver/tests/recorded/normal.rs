@@ -29,7 +29,9 @@ pub(super) fn blank(value: &mut Value, namespace: &str) {
 pub(super) fn sort_causes(answer: &mut Value, forget: bool) {
     let Some(causes) = answer.pointer_mut("/details/causes").and_then(Value::as_array_mut) else { return };
     if forget {
-        causes.iter_mut().for_each(|cause| cause["message"] = json!("(text)"));
+        for cause in causes.iter_mut() {
+            cause["message"] = json!("(text)");
+        }
     }
     causes.sort_by_key(ToString::to_string);
     if forget || causes.len() > 1 {
