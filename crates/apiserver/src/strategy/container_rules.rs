@@ -239,14 +239,12 @@ fn handler_rules(handler: &Value, path: &FieldPath, errors: &mut Errors) {
 
 /// A port by number or name.
 pub(super) fn port(port: &Value, path: &FieldPath, errors: &mut Errors) {
-    match port {
-        Value::String(name) => named(name, path, port_name(name), errors),
-        _ => {
-            let number = port.as_i64().unwrap_or_default();
-            if !(1..=65535).contains(&number) {
-                errors.push(FieldError::invalid(path, number, PORT_RANGE));
-            }
-        }
+    if let Value::String(name) = port {
+        return named(name, path, port_name(name), errors);
+    }
+    let number = port.as_i64().unwrap_or_default();
+    if !(1..=65535).contains(&number) {
+        errors.push(FieldError::invalid(path, number, PORT_RANGE));
     }
 }
 

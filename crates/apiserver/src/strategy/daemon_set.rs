@@ -130,7 +130,7 @@ fn update_strategy(strategy: &Value, path: &FieldPath, errors: &mut Errors) {
                     "may not be set when maxUnavailable is non-zero",
                 )),
                 (false, false) => {
-                    errors.push(FieldError::required(&path.child("maxUnavailable"), "cannot be 0 when maxSurge is 0"))
+                    errors.push(FieldError::required(&path.child("maxUnavailable"), "cannot be 0 when maxSurge is 0"));
                 }
                 _ => {}
             }

@@ -85,13 +85,14 @@ impl Table {
 }
 
 fn table(definitions: Option<Vec<Value>>, rows: Vec<Value>, metadata: Value) -> Value {
-    json!({
-        "kind": "Table",
-        "apiVersion": "meta.k8s.io/v1",
-        "metadata": metadata,
-        "columnDefinitions": definitions,
-        "rows": rows,
-    })
+    let members = [
+        ("kind", Value::from("Table")),
+        ("apiVersion", Value::from("meta.k8s.io/v1")),
+        ("metadata", metadata),
+        ("columnDefinitions", definitions.map_or(Value::Null, Value::Array)),
+        ("rows", Value::Array(rows)),
+    ];
+    members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
 /// An object's metadata alone (`as=PartialObjectMetadata`).

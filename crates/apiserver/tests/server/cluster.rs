@@ -50,8 +50,8 @@ impl Cluster {
         self.send("POST", collection, "application/json", object).await
     }
 
-    pub(crate) async fn merge(&self, path: &str, patch: Value) -> Value {
-        self.send("PATCH", path, "application/merge-patch+json", patch).await
+    pub(crate) async fn merge(&self, path: &str, change: Value) -> Value {
+        self.send("PATCH", path, "application/merge-patch+json", change).await
     }
 
     /// Deletes an object with a propagation policy, and waits until nothing happens any more.

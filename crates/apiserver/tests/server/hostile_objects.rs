@@ -39,7 +39,8 @@ async fn deep_nesting_is_refused() {
     let data = format!("{{\"metadata\":{{\"name\":\"x\"}},\"data\":{objects}");
     let closed = format!("{{\"data\":{}{}}}", "[".repeat(DEEP), "]".repeat(DEEP));
     let flow = format!("data: {}{}", "{a: ".repeat(DEEP), "}".repeat(DEEP));
-    let block: String = (0..1500).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
+    let lines: Vec<String> = (0..1500).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
+    let block = lines.concat();
     let sequences = format!("data: {}", "- ".repeat(DEEP));
     for body in [&arrays, &objects, &data, &closed] {
         check("POST", MAPS, "application/json", body.clone(), &[400]).await;
