@@ -79,58 +79,73 @@ const EVENT: &[BuiltInColumn] = &[
     wide(NAME),
 ];
 
+const PERSISTENT_VOLUME: &[BuiltInColumn] = &[
+    NAME,
+    text("Capacity", Text("spec.capacity.storage")),
+    text("Access Modes", Of(cell::volume_modes)),
+    text("Reclaim Policy", Text("spec.persistentVolumeReclaimPolicy")),
+    text("Status", Of(cell::claim_status)),
+    text("Claim", Of(cell::volume_claim)),
+    text("StorageClass", Text("spec.storageClassName")),
+    text("VolumeAttributesClass", Of(cell::attributes_class)),
+    text("Reason", Text("status.reason")),
+    AGE,
+    wide(text("VolumeMode", Of(cell::volume_mode))),
+];
+
+const PERSISTENT_VOLUME_CLAIM: &[BuiltInColumn] = &[
+    NAME,
+    text("Status", Of(cell::claim_status)),
+    text("Volume", Text("spec.volumeName")),
+    text("Capacity", Of(cell::claim_capacity)),
+    text("Access Modes", Of(cell::claim_modes)),
+    text("StorageClass", Text("spec.storageClassName")),
+    text("VolumeAttributesClass", Of(cell::attributes_class)),
+    AGE,
+    wide(text("VolumeMode", Of(cell::volume_mode))),
+];
+
+const POD: &[BuiltInColumn] = &[
+    NAME,
+    text("Ready", Of(pod::ready)),
+    text("Status", Of(pod::status)),
+    text("Restarts", At(pod::restarts)),
+    AGE,
+    wide(text("IP", Of(pod::address))),
+    wide(text("Node", Of(pod::node))),
+    wide(text("Nominated Node", Of(pod::nominated_node))),
+    wide(text("Readiness Gates", Of(pod::readiness_gates))),
+];
+
+const REPLICATION_CONTROLLER: &[BuiltInColumn] = &[
+    NAME,
+    integer("Desired", Count("spec.replicas")),
+    integer("Current", Count("status.replicas")),
+    integer("Ready", Count("status.readyReplicas")),
+    AGE,
+    CONTAINERS,
+    IMAGES,
+    wide(text("Selector", Of(cell::map_selector))),
+];
+
+const SERVICE: &[BuiltInColumn] = &[
+    NAME,
+    text("Type", Text("spec.type")),
+    text("Cluster-IP", Of(service::cluster_ip)),
+    text("External-IP", Of(service::external_ip)),
+    text("Port(s)", Of(service::ports)),
+    AGE,
+    wide(text("Selector", Of(cell::map_selector))),
+];
+
 fn core(kind: &str) -> &'static [BuiltInColumn] {
     match kind {
         "ConfigMap" => const { &[NAME, text("Data", Of(cell::config_map_data)), AGE] },
         "Event" => EVENT,
         "Namespace" => const { &[NAME, text("Status", Text("status.phase")), AGE] },
-        "PersistentVolume" => {
-            const {
-                &[
-                    NAME,
-                    text("Capacity", Text("spec.capacity.storage")),
-                    text("Access Modes", Of(cell::volume_modes)),
-                    text("Reclaim Policy", Text("spec.persistentVolumeReclaimPolicy")),
-                    text("Status", Of(cell::claim_status)),
-                    text("Claim", Of(cell::volume_claim)),
-                    text("StorageClass", Text("spec.storageClassName")),
-                    text("VolumeAttributesClass", Of(cell::attributes_class)),
-                    text("Reason", Text("status.reason")),
-                    AGE,
-                    wide(text("VolumeMode", Of(cell::volume_mode))),
-                ]
-            }
-        }
-        "PersistentVolumeClaim" => {
-            const {
-                &[
-                    NAME,
-                    text("Status", Of(cell::claim_status)),
-                    text("Volume", Text("spec.volumeName")),
-                    text("Capacity", Of(cell::claim_capacity)),
-                    text("Access Modes", Of(cell::claim_modes)),
-                    text("StorageClass", Text("spec.storageClassName")),
-                    text("VolumeAttributesClass", Of(cell::attributes_class)),
-                    AGE,
-                    wide(text("VolumeMode", Of(cell::volume_mode))),
-                ]
-            }
-        }
-        "Pod" => {
-            const {
-                &[
-                    NAME,
-                    text("Ready", Of(pod::ready)),
-                    text("Status", Of(pod::status)),
-                    text("Restarts", At(pod::restarts)),
-                    AGE,
-                    wide(text("IP", Of(pod::address))),
-                    wide(text("Node", Of(pod::node))),
-                    wide(text("Nominated Node", Of(pod::nominated_node))),
-                    wide(text("Readiness Gates", Of(pod::readiness_gates))),
-                ]
-            }
-        }
+        "PersistentVolume" => PERSISTENT_VOLUME,
+        "PersistentVolumeClaim" => PERSISTENT_VOLUME_CLAIM,
+        "Pod" => POD,
         "PodTemplate" => {
             const {
                 &[
@@ -141,35 +156,10 @@ fn core(kind: &str) -> &'static [BuiltInColumn] {
                 ]
             }
         }
-        "ReplicationController" => {
-            const {
-                &[
-                    NAME,
-                    integer("Desired", Count("spec.replicas")),
-                    integer("Current", Count("status.replicas")),
-                    integer("Ready", Count("status.readyReplicas")),
-                    AGE,
-                    CONTAINERS,
-                    IMAGES,
-                    wide(text("Selector", Of(cell::map_selector))),
-                ]
-            }
-        }
+        "ReplicationController" => REPLICATION_CONTROLLER,
         "Secret" => const { &[NAME, text("Type", Text("type")), text("Data", Of(cell::secret_data)), AGE] },
         "LimitRange" => UNKNOWN,
-        "Service" => {
-            const {
-                &[
-                    NAME,
-                    text("Type", Text("spec.type")),
-                    text("Cluster-IP", Of(service::cluster_ip)),
-                    text("External-IP", Of(service::external_ip)),
-                    text("Port(s)", Of(service::ports)),
-                    AGE,
-                    wide(text("Selector", Of(cell::map_selector))),
-                ]
-            }
-        }
+        "Service" => SERVICE,
         _ => PLAIN,
     }
 }
