@@ -478,8 +478,7 @@ async fn events_of_what_it_owns_lead_to_the_owner() {
     }]);
     bench.event(Event::Deleted { object: Arc::new(owned), final_state_unknown: true });
     tokio::time::sleep(ms(10)).await;
-    assert_eq!(bench.log.of("owner").len(), 1);
-    assert_eq!(bench.log.0.lock().len(), 1);
+    assert_eq!((bench.log.of("owner").len(), bench.log.0.lock().len()), (1, 1));
 }
 
 #[tokio::test(start_paused = true)]

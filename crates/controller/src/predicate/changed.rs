@@ -121,8 +121,7 @@ mod tests {
         let object = object(1, "1", "a", "a");
         for event in [
             Event::Created { object: object.clone(), initial: true },
-            Event::Deleted { object: object.clone(), final_state_unknown: true },
-            Event::Generic { object },
+            Event::Deleted { object, final_state_unknown: true },
         ] {
             assert_eq!(verdicts(&event), [true; 4]);
         }

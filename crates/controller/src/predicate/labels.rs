@@ -3,7 +3,7 @@ use kube_core::{Resource, ResourceExt as _, Selector, SelectorExt as _};
 use super::Predicate;
 use crate::event::Event;
 
-/// See [`matches`].
+/// See [`matches()`].
 #[derive(Clone, Debug)]
 pub struct Matches(Selector);
 
