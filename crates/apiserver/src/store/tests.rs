@@ -117,3 +117,30 @@ fn continue_tokens_survive_the_round_trip() {
         assert!(ContinueToken::decode(bad).is_err(), "{bad}");
     }
 }
+
+#[test]
+fn writers_on_many_threads_lose_nothing() {
+    let store = store(1000);
+    let mut watch = store.watch(Some("things"), 1).unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let store = Arc::clone(&store);
+            scope.spawn(move || {
+                for number in 0..100 {
+                    let created = store.create("things", ObjectKey::new("n", format!("{thread}-{number}")), value("1"));
+                    let created = created.unwrap();
+                    if number % 2 == 0 {
+                        store.delete(&created).unwrap();
+                    }
+                }
+            });
+        }
+    });
+    let mut cx = Context::from_waker(Waker::noop());
+    let mut revisions = Vec::new();
+    while let Poll::Ready(Ok(events)) = watch.poll_events(&mut cx) {
+        revisions.extend(events.iter().map(|event| event.revision()));
+    }
+    assert_eq!(revisions, (2..=601).collect::<Vec<u64>>());
+    assert_eq!(names(&store, &Range::default()).unwrap().len(), 200);
+}

@@ -1,7 +1,7 @@
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
-use super::{Event, RevisionError, Store};
+use super::{Event, RevisionError, State, Store};
 
 /// How many events one look at the store takes along.
 const BATCH: usize = 64;
@@ -61,10 +61,17 @@ impl Watch {
 
     /// The next events, oldest first, never none. Pending until there is one.
     pub(crate) fn poll_events(&mut self, cx: &mut Context<'_>) -> Poll<Result<Vec<Arc<Event>>, WatchEnd>> {
-        let mut state = self.store.state.lock();
-        let state = &mut *state;
+        let store = Arc::clone(&self.store);
+        let (next, replaced) = self.look(&mut store.state.lock(), cx);
+        // Without the lock: dropping a waker may drop a task, and with it another watch.
+        drop(replaced);
+        next
+    }
+
+    /// Looks for events; leaves a waker when there are none, and returns the one that it replaces.
+    fn look(&mut self, state: &mut State, cx: &mut Context<'_>) -> (Next, Option<Waker>) {
         if self.cursor < state.history.lost(self.collection.as_deref()) {
-            return Poll::Ready(Err(WatchEnd::TooSlow));
+            return (Poll::Ready(Err(WatchEnd::TooSlow)), None);
         }
         let events: Vec<Arc<Event>> = match &self.collection {
             Some(name) => state.history.of_collection(name, self.cursor).take(BATCH).cloned().collect(),
@@ -72,26 +79,32 @@ impl Watch {
         };
         if let Some(last) = events.last() {
             self.cursor = last.revision();
-            return Poll::Ready(Ok(events));
+            return (Poll::Ready(Ok(events)), None);
         }
         self.cursor = self.cursor.max(state.revision);
-        match &self.collection {
-            None => state.wakers.insert(self.id, cx.waker().clone()),
+        let wakers = match &self.collection {
+            None => &mut state.wakers,
             Some(name) => match state.collections.get_mut(name.as_str()) {
-                Some(all) if all.epoch == self.epoch => all.wakers.insert(self.id, cx.waker().clone()),
-                _ => return Poll::Ready(Err(WatchEnd::Closed)),
+                Some(all) if all.epoch == self.epoch => &mut all.wakers,
+                _ => return (Poll::Ready(Err(WatchEnd::Closed)), None),
             },
         };
-        Poll::Pending
+        (Poll::Pending, wakers.insert(self.id, cx.waker().clone()))
     }
 }
 
+type Next = Poll<Result<Vec<Arc<Event>>, WatchEnd>>;
+
 impl Drop for Watch {
     fn drop(&mut self) {
-        let state = &mut *self.store.state.lock();
-        match &self.collection {
-            None => state.wakers.remove(&self.id),
-            Some(name) => state.collections.get_mut(name.as_str()).and_then(|all| all.wakers.remove(&self.id)),
+        let removed = {
+            let state = &mut *self.store.state.lock();
+            match &self.collection {
+                None => state.wakers.remove(&self.id),
+                Some(name) => state.collections.get_mut(name.as_str()).and_then(|all| all.wakers.remove(&self.id)),
+            }
         };
+        // Without the lock, for the same reason.
+        drop(removed);
     }
 }
