@@ -110,12 +110,9 @@ async fn a_refused_definition_is_named() {
          versions: [{name: v1, served: true, storage: true}]\n",
     );
     let error = env.install(&crds.unwrap()).await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "YAML, document 1 (from line 1): the API server refused CustomResourceDefinition schemaless.testenv.dev"
-    );
+    assert_eq!(error.to_string(), "cannot install YAML, document 1 (from line 1)");
     let source = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
-    assert!(source.contains("schema"), "{source}");
+    assert!(source.contains("schemaless.testenv.dev") && source.contains("schema"), "{source}");
     env.stop().await.unwrap();
 }
 

@@ -54,8 +54,9 @@ async fn a_definition_needs_a_schema() {
     assert_eq!((&cause["reason"], &cause["field"]), (&expected.0, &expected.1));
 
     let error = fixture.env().install(&Crds::new().with(&definition).unwrap()).await.unwrap_err();
-    assert!(error.to_string().contains(&format!("widgets.{}", fixture.group())), "{error}");
-    assert!(whole(error.source().unwrap()).contains("openAPIV3Schema: Required value"), "{}", whole(&error));
+    let text = whole(&error);
+    assert!(text.contains(&format!("widgets.{}", fixture.group())), "{text}");
+    assert!(text.contains("openAPIV3Schema: Required value"), "{text}");
     fixture.get(&format!("{path}/widgets.{}", fixture.group())).await.refused(404, "NotFound");
     fixture.stop().await;
 }
