@@ -1,7 +1,5 @@
 //! Bad input gets a clear error and loses nothing.
 
-use std::error::Error as _;
-
 use controller_runtime_testenv::{Backend, Crds, Environment};
 use http::Method;
 use integration_tests::Fixture;
