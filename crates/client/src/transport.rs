@@ -65,7 +65,7 @@ impl Transport {
         F: Future<Output = Result<T, kube_client::Error>>,
     {
         let mut backoff = Backoff::new(&self.options.ambient, RETRY_DELAYS.0, RETRY_DELAYS.1);
-        let deadline = Instant::now() + self.options.timeout;
+        let began = Instant::now();
         let mut left = self.options.retries;
         loop {
             let error = match self.attempt(request, &read).await {
@@ -75,7 +75,8 @@ impl Transport {
             let Some(asked) = repeatable(request, &error).filter(|_| left > 0) else { return Err(error) };
             left -= 1;
             let delay = asked.max(backoff.next_delay());
-            if Instant::now() + delay >= deadline {
+            // Sums of durations, not of instants: a server may ask for more time than a clock can hold.
+            if began.elapsed().saturating_add(delay) >= self.options.timeout {
                 // The server's answer says more than that the deadline was met.
                 return Err(error);
             }

@@ -147,6 +147,18 @@ async fn a_wait_beyond_the_deadline_is_left_to_the_caller() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn no_wait_is_too_long_for_the_clock() {
+    let (client, _) = scripted(vec![(503, json!({"retryAfter": u64::MAX}))]);
+    let error = client.get::<ConfigMap>(("ns", "a")).await.unwrap_err();
+    assert_eq!(error.class(), ErrorClass::Transient { retry_after: Some(Duration::from_secs(u64::MAX)) });
+
+    let options = ClientOptions::new().ambient(Ambient::seeded(1)).timeout(Duration::MAX);
+    let (client, log) = scripted_with(vec![(429, json!({"retryAfter": 1})), (200, config_map("a", "1", "5"))], options);
+    client.get::<ConfigMap>(("ns", "a")).await.unwrap();
+    assert_eq!(log.lock().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_write_that_may_have_happened_is_not_repeated() {
     let (client, log) = scripted(vec![(503, json!({})), (503, json!({})), (200, config_map("a", "1", "5"))]);
     client.create(&typed(config_map("a", "1", ""))).await.unwrap_err();
