@@ -18,6 +18,14 @@ pub enum CacheError {
         /// The object.
         key: ObjectKey,
     },
+    /// The object exists, and what the server has of it does not fit its type.
+    #[error("cannot read {kind} {key} from the cache: it does not fit its type")]
+    Undecodable {
+        /// The kind.
+        kind: String,
+        /// The object.
+        key: ObjectKey,
+    },
     /// Nobody runs the cache yet.
     #[error("cannot read {kind} from the cache: the cache is not started")]
     NotStarted {
@@ -108,7 +116,8 @@ impl CacheError {
                 ErrorClass::Transient { retry_after: None }
             }
             Self::Client(error) => error.class(),
-            Self::AlreadyStarted
+            Self::Undecodable { .. }
+            | Self::AlreadyStarted
             | Self::UnknownNamespace { .. }
             | Self::WrongScope { .. }
             | Self::MissingIndex { .. }

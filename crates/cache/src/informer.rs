@@ -2,6 +2,7 @@ mod expectations;
 mod handlers;
 mod scope;
 mod shared;
+mod undecodable;
 
 use std::fmt;
 use std::sync::Arc;

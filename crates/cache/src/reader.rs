@@ -31,7 +31,8 @@ impl<K: Object> Reader<K> {
         &self.informer
     }
 
-    /// One object. [`CacheError::NotFound`] when it does not exist.
+    /// One object. [`CacheError::NotFound`] when it does not exist, [`CacheError::Undecodable`] when it does and does
+    /// not fit its type.
     pub async fn get(&self, key: impl Into<ObjectKey>) -> Result<Arc<K>, CacheError> {
         let key = key.into();
         match self.find(&key).await? {
@@ -40,7 +41,7 @@ impl<K: Object> Reader<K> {
         }
     }
 
-    /// One object; none when it does not exist.
+    /// One object; none when it does not exist. One that does not fit its type is [`CacheError::Undecodable`].
     pub async fn get_opt(&self, key: impl Into<ObjectKey>) -> Result<Option<Arc<K>>, CacheError> {
         self.find(&key.into()).await
     }
@@ -51,10 +52,15 @@ impl<K: Object> Reader<K> {
             return Err(CacheError::WrongScope { kind: self.kind().to_string(), key: key.clone(), namespaced });
         }
         self.ready(key.namespace.as_deref()).await?;
+        if self.informer.shared.is_undecodable(key) {
+            return Err(CacheError::Undecodable { kind: self.kind().to_string(), key: key.clone() });
+        }
         Ok(self.informer.get(key))
     }
 
-    /// The objects that match, by namespace, then name. An index that doesn't exist is an error.
+    /// The objects that match, by namespace, then name. An index that doesn't exist is an error. Of objects
+    /// that don't fit their type it gives the last state that did, if there was one: one bad object doesn't stop
+    /// controllers of the others.
     pub async fn list(&self, query: &ListQuery) -> Result<Vec<Arc<K>>, CacheError> {
         self.ready(query.namespace.as_deref()).await?;
         self.informer.list(query)

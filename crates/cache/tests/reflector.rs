@@ -232,6 +232,46 @@ async fn an_undecodable_object_is_skipped_and_harms_no_other() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_undecodable_object_is_not_read_as_absent() {
+    let scripted = Scripted::start(CacheOptions::new()).await;
+    let bad = |name: &str, version: &str| {
+        let mut bad = object(name, version, "x");
+        bad["data"] = json!({"k": 1});
+        bad
+    };
+    let check = async |name: &str, expected: &str| {
+        settle().await;
+        let found = match scripted.cache.get_opt::<ConfigMap>(("ns", name)).await {
+            Ok(found) => found.map_or("absent".to_owned(), |object| data(&object).to_owned()),
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(found, expected, "{name}");
+    };
+    let unfit = |name: &str| format!("cannot read ConfigMap/v1 ns/{name} from the cache: it does not fit its type");
+    scripted.server.list("5", &[bad("a", "1"), object("b", "2", "x"), bad("c", "3")]);
+    let mut feed = scripted.server.watch();
+    check("a", &unfit("a")).await;
+    check("b", "x").await;
+    check("d", "absent").await;
+    feed.send("MODIFIED", object("a", "6", "y")).await;
+    feed.send("MODIFIED", bad("b", "7")).await;
+    feed.send("DELETED", bad("c", "8")).await;
+    check("a", "y").await;
+    check("b", &unfit("b")).await;
+    check("c", "absent").await;
+    feed.send("DELETED", bad("b", "9")).await;
+    feed.send("ADDED", bad("d", "10")).await;
+    check("b", "absent").await;
+    check("d", &unfit("d")).await;
+    feed.send("ERROR", status(410, "Expired")).await;
+    scripted.server.list("20", &[bad("a", "11")]);
+    let _feed = scripted.server.watch();
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    check("a", &unfit("a")).await;
+    check("d", "absent").await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_list_comes_in_pages_and_appears_at_once() {
     let mut scripted = Scripted::start(CacheOptions::new()).await;
     let informer = scripted.cache.informer::<ConfigMap>();

@@ -15,6 +15,7 @@ use crate::event::ObjectEvent;
 use crate::informer::expectations::{Expectations, Until};
 use crate::informer::handlers::{Handler, HandlerRegistration, Handlers};
 use crate::informer::scope::{Failure, Scope};
+use crate::informer::undecodable::Undecodable;
 use crate::informer::{Selection, Write};
 use crate::options::CacheOptions;
 use crate::query::ListQuery;
@@ -31,6 +32,7 @@ pub(crate) struct Shared<K: Object> {
     pub(crate) options: CacheOptions,
     pub(crate) store: Store<K>,
     pub(crate) scopes: Vec<Scope>,
+    undecodable: Undecodable,
     handlers: Mutex<Handlers<K>>,
     expectations: Expectations,
     changed: Notify,
@@ -60,6 +62,7 @@ impl<K: Object> Shared<K> {
             options,
             store: Store::new(),
             scopes,
+            undecodable: Undecodable::default(),
             handlers: Mutex::new(Handlers::new()),
             expectations: Expectations::default(),
             changed: Notify::new(),
@@ -84,7 +87,7 @@ impl<K: Object> Shared<K> {
         self.changed.notify_waiters();
     }
 
-    /// A whole list has come.
+    /// A whole list has come; the objects under the keys in `keep` don't fit their type.
     pub(crate) fn replace(
         &self,
         scope: &Scope,
@@ -94,7 +97,9 @@ impl<K: Object> Shared<K> {
         began: Instant,
     ) {
         let mut handlers = self.handlers.lock();
+        self.undecodable.add(keep.iter().cloned());
         let events = self.store.replace(scope.namespace.as_deref(), objects, keep, !scope.is_synced());
+        self.undecodable.keep(scope.namespace.as_deref(), keep);
         scope.listed(version, began);
         self.expectations.listed(began);
         self.changed.notify_waiters();
@@ -109,6 +114,7 @@ impl<K: Object> Shared<K> {
         let mut handlers = self.handlers.lock();
         self.expectations.seen(&**object);
         let events = self.store.put(object);
+        self.undecodable.remove(&ObjectKey::of(&**object));
         self.advance(scope, version);
         handlers.tell(&events);
     }
@@ -116,9 +122,28 @@ impl<K: Object> Shared<K> {
     /// An object is gone; `last` is its last state.
     pub(crate) fn remove(&self, scope: &Scope, last: Arc<K>, version: &str) {
         let mut handlers = self.handlers.lock();
+        let key = ObjectKey::of(&*last);
         let event = self.store.remove(last);
+        self.undecodable.remove(&key);
         self.advance(scope, version);
         handlers.tell(event.as_slice());
+    }
+
+    /// An object is new or changed and doesn't fit its type. What the store has of it stays.
+    pub(crate) fn put_undecodable(&self, scope: &Scope, key: ObjectKey, version: &str) {
+        self.undecodable.add([key]);
+        self.advance(scope, version);
+    }
+
+    /// An object that never fitted its type is gone.
+    pub(crate) fn remove_undecodable(&self, scope: &Scope, key: &ObjectKey, version: &str) {
+        self.undecodable.remove(key);
+        self.advance(scope, version);
+    }
+
+    /// Whether the object exists and doesn't fit its type. Ask before the store.
+    pub(crate) fn is_undecodable(&self, key: &ObjectKey) -> bool {
+        self.undecodable.contains(key)
     }
 
     /// Nothing else happened up to this version.

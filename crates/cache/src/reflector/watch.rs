@@ -51,10 +51,13 @@ impl<K: Object> Reflector<K> {
                 tracing::warn!(%error, "an object is skipped, because it does not fit its type");
                 let sketch = Sketch::of(&frame.object);
                 step(version, sketch.version());
-                let known = self.shared.store.get(&sketch.into_key());
-                match known.filter(|_| frame.event == WatchEventType::Deleted) {
-                    Some(last) => self.shared.remove(scope, last, version),
-                    None => self.shared.advance(scope, version),
+                let key = sketch.into_key();
+                if frame.event != WatchEventType::Deleted {
+                    self.shared.put_undecodable(scope, key, version);
+                } else if let Some(last) = self.shared.store.get(&key) {
+                    self.shared.remove(scope, last, version);
+                } else {
+                    self.shared.remove_undecodable(scope, &key, version);
                 }
             }
         }
