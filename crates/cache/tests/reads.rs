@@ -270,6 +270,60 @@ async fn versions_that_are_not_numbers_are_waited_for_by_equality() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_new_object_whose_version_is_not_a_number_is_waited_for() {
+    let scripted = Scripted::start(CacheOptions::new()).await;
+    let (client, mut feed) = delegating(&scripted).await;
+    scripted.server.answer(201, &object("c", "v-one", "new"));
+    client.create(&typed(object("c", "", "new"))).await.unwrap();
+    let reading = {
+        let client = client.clone();
+        let ambient = scripted.cache.client().ambient().clone();
+        ambient.spawn("read", async move { client.get_opt::<ConfigMap>(("ns", "c")).await })
+    };
+    settle().await;
+    assert!(!reading.is_finished(), "the cache has not seen the write");
+    feed.send("ADDED", object("c", "v-one", "new")).await;
+    assert_eq!(data(&reading.await.unwrap().unwrap().unwrap()), "new");
+
+    // Somebody deletes it before the next version is seen: no read waits for that any more.
+    scripted.server.answer(200, &object("c", "v-two", "newer"));
+    client.update(&typed(object("c", "v-one", "newer"))).await.unwrap();
+    feed.send("DELETED", object("c", "v-three", "newer")).await;
+    assert!(client.get_opt::<ConfigMap>(("ns", "c")).await.unwrap().is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_read_of_one_namespace_does_not_forget_the_deletes_of_another() {
+    let scripted = Scripted::start(CacheOptions::new().namespaces(["one", "two"])).await;
+    let informer = scripted.cache.informer::<ConfigMap>();
+    scripted.server.list("5", &[]);
+    scripted.server.list("5", &[]);
+    settle().await;
+    let (_one, mut two) = (scripted.server.watch(), scripted.server.watch());
+    settle().await;
+    assert!(informer.has_synced());
+    let client = DelegatingClient::new(scripted.cache.client().clone(), scripted.cache.clone());
+    scripted.server.answer(201, &object_in("two", "c", "8", "new"));
+    client.create(&typed(object_in("two", "c", "", "new"))).await.unwrap();
+    let gone =
+        json!({"kind": "Status", "apiVersion": "v1", "status": "Success", "details": {"name": "c", "uid": "uid-c"}});
+    scripted.server.answer(200, &gone);
+    client.delete::<ConfigMap>(("two", "c")).await.unwrap();
+    assert!(client.get_opt::<ConfigMap>(("one", "c")).await.unwrap().is_none());
+
+    two.send("ADDED", object_in("two", "c", "8", "new")).await;
+    let reading = {
+        let client = client.clone();
+        let ambient = scripted.cache.client().ambient().clone();
+        ambient.spawn("read", async move { client.get_opt::<ConfigMap>(("two", "c")).await })
+    };
+    settle().await;
+    assert!(!reading.is_finished(), "the cache has not seen the delete");
+    two.send("DELETED", object_in("two", "c", "9", "new")).await;
+    assert!(reading.await.unwrap().unwrap().is_none());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_relist_shows_all_earlier_writes() {
     let scripted = Scripted::start(CacheOptions::new()).await;
     let (client, mut feed) = delegating(&scripted).await;

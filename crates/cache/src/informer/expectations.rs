@@ -47,6 +47,11 @@ impl Expectations {
         });
     }
 
+    /// An object is gone: none of its versions is still to come.
+    pub(crate) fn gone(&self, key: &ObjectKey) {
+        self.drop_where(|expectation| matches!(expectation.until, Until::Version(_)) && expectation.key == *key);
+    }
+
     /// A list that began then shows everything written before.
     pub(crate) fn listed(&self, began: Instant) {
         self.drop_where(|expectation| expectation.since < began);
@@ -57,14 +62,20 @@ impl Expectations {
         if self.count.load(Ordering::Acquire) == 0 {
             return true;
         }
+        // Of another namespace the store may lack an object only because it has not seen its creation yet.
+        let asked = |key: &ObjectKey| namespace.is_none() || key.namespace.as_deref() == namespace;
         self.drop_where(|Expectation { key, until, .. }| {
-            store.get(key).is_none_or(|object| match until {
-                Until::Gone(uid) => object.meta().uid.as_ref() != Some(uid),
-                Until::Version(version) => object.meta().resource_version.as_ref() == Some(version),
-            })
+            asked(key)
+                && match until {
+                    Until::Gone(uid) => store.get(key).is_none_or(|object| object.meta().uid.as_ref() != Some(uid)),
+                    // An object that isn't there yet is still to come in this version.
+                    Until::Version(version) => {
+                        store.get(key).is_some_and(|object| object.meta().resource_version.as_ref() == Some(version))
+                    }
+                }
         });
         let open = self.open.lock();
-        !open.iter().any(|expectation| namespace.is_none() || expectation.key.namespace.as_deref() == namespace)
+        !open.iter().any(|expectation| asked(&expectation.key))
     }
 
     fn drop_where(&self, mut met: impl FnMut(&Expectation) -> bool) {

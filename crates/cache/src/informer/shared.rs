@@ -112,8 +112,9 @@ impl<K: Object> Shared<K> {
     /// An object is new or changed.
     pub(crate) fn put(&self, scope: &Scope, object: &Arc<K>, version: &str) {
         let mut handlers = self.handlers.lock();
-        self.expectations.seen(&**object);
         let events = self.store.put(object);
+        // Reads that wait for this version go on now.
+        self.expectations.seen(&**object);
         self.undecodable.remove(&ObjectKey::of(&**object));
         self.advance(scope, version);
         handlers.tell(&events);
@@ -125,6 +126,7 @@ impl<K: Object> Shared<K> {
         let key = ObjectKey::of(&*last);
         let event = self.store.remove(last);
         self.undecodable.remove(&key);
+        self.expectations.gone(&key);
         self.advance(scope, version);
         handlers.tell(event.as_slice());
     }
