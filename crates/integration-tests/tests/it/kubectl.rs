@@ -34,8 +34,10 @@ async fn it_finds_its_way() {
 
     let explained = kubectl.run("explain deployments.spec.replicas").await;
     assert!(explained.contains("FIELD: replicas <integer>"), "{explained}");
-    let path = format!("apis/{version}");
-    fixture.until("/openapi/v3", |answer| answer.body["paths"][&path].is_object()).await;
+    // A real server publishes a definition's document a while after it serves it, at first without the resource.
+    let document = format!("/openapi/v3/apis/{version}");
+    let path = format!("/apis/{version}/namespaces/{{namespace}}/widgets");
+    fixture.until(&document, |answer| answer.code == 200 && answer.body["paths"][&path].is_object()).await;
     let explained = kubectl.run(&format!("explain widgets.spec --api-version={version}")).await;
     assert!(explained.contains("color\t<string> -required-"), "{explained}");
     fixture.stop().await;
