@@ -16,6 +16,10 @@ const MAX_OPERATIONS: usize = 10_000;
 /// How many bytes, as JSON, all copies of a patch may add: each may copy what the one before made twice as large.
 const MAX_COPIED: usize = 3 << 20;
 
+/// How deep the patched document may be: as deep as a body that the server reads. Each operation can put what is there
+/// below something else, and whatever walks the document takes a stack frame for each level.
+const MAX_DEPTH: usize = 128;
+
 /// Operations that are applied one after the other, all or none.
 #[derive(Clone, Debug)]
 pub(crate) struct JsonPatch(Vec<Operation>);
@@ -51,15 +55,23 @@ impl JsonPatch {
 
     /// The document after all operations. Errors: 422 when one can't be applied.
     pub(super) fn patched(&self, document: &Value) -> Result<Value, ApiError> {
-        let mut patched = document.clone();
-        let mut copied = 0;
+        let mut patching = Patching { document: document.clone(), copied: 0, depth: depth(document) };
         for operation in &self.0 {
-            operation.apply(&mut patched, &mut copied).map_err(|Inapplicable| {
+            patching.apply(operation).map_err(|Inapplicable| {
                 ApiError::unprocessable("the server rejected our request due to an error in our request")
             })?;
         }
-        Ok(patched)
+        Ok(patching.document)
     }
+}
+
+/// A document between two operations, and what they have cost.
+struct Patching {
+    document: Value,
+    /// Bytes of all copies.
+    copied: usize,
+    /// The document is no deeper than this.
+    depth: usize,
 }
 
 impl Operation {
@@ -77,28 +89,64 @@ impl Operation {
         let (op, path, from) = (text("op")?.unwrap_or_default(), text("path")?, text("from")?);
         Ok(Operation { op, path, from, value: fields.remove("value").unwrap_or_default() })
     }
+}
 
-    fn apply(&self, document: &mut Value, copied: &mut usize) -> Result<(), Inapplicable> {
-        let path = self.path.as_deref().ok_or(Inapplicable)?;
-        match self.op.as_str() {
-            "add" => add(document, path, self.value.clone()),
-            "remove" => remove(document, path).map(drop),
-            "replace" => replace(document, path, self.value.clone()),
-            "test" => test(document, path, &self.value),
+impl Patching {
+    fn apply(&mut self, operation: &Operation) -> Result<(), Inapplicable> {
+        let path = operation.path.as_deref().ok_or(Inapplicable)?;
+        let from = || operation.from.as_deref().ok_or(Inapplicable);
+        match operation.op.as_str() {
+            "add" => {
+                self.deepen(levels(path) + depth(&operation.value))?;
+                add(&mut self.document, path, operation.value.clone())
+            }
+            "remove" => remove(&mut self.document, path).map(drop),
+            "replace" => {
+                self.deepen(levels(path) + depth(&operation.value))?;
+                replace(&mut self.document, path, operation.value.clone())
+            }
+            "test" => test(&mut self.document, path, &operation.value),
             "move" => {
-                let value = remove(document, self.from.as_deref().ok_or(Inapplicable)?)?;
-                add(document, path, value)
+                let value = remove(&mut self.document, from()?)?;
+                // Measuring what is moved each time would cost more than moving it.
+                let estimate = levels(path) + self.depth.saturating_sub(levels(from()?));
+                self.deepen(if estimate > MAX_DEPTH { levels(path) + depth(&value) } else { estimate })?;
+                add(&mut self.document, path, value)
             }
             "copy" => {
-                let value = get(document, self.from.as_deref().ok_or(Inapplicable)?)?;
-                *copied += value.to_string().len();
-                if *copied > MAX_COPIED {
+                let value = get(&mut self.document, from()?)?;
+                self.copied += value.to_string().len();
+                if self.copied > MAX_COPIED {
                     return Err(Inapplicable);
                 }
-                add(document, path, value)
+                self.deepen(levels(path) + depth(&value))?;
+                add(&mut self.document, path, value)
             }
             _ => Err(Inapplicable),
         }
+    }
+
+    /// Takes note that something in the document is about to reach down to `reached`, at most.
+    fn deepen(&mut self, reached: usize) -> Result<(), Inapplicable> {
+        if reached > MAX_DEPTH {
+            return Err(Inapplicable);
+        }
+        self.depth = self.depth.max(reached);
+        Ok(())
+    }
+}
+
+/// How many maps and lists a place is in.
+fn levels(path: &str) -> usize {
+    path.matches('/').count()
+}
+
+/// How many maps and lists stand in each other.
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or_default(),
+        Value::Object(fields) => 1 + fields.values().map(depth).max().unwrap_or_default(),
+        _ => 0,
     }
 }
 

@@ -115,3 +115,28 @@ fn configurations_are_yaml_or_json() {
         assert_eq!(config, expected, "{body}");
     }
 }
+
+/// Nobody could read a document back that is deeper than bodies may be, or walk one that is much deeper.
+#[test]
+fn json_patches_deepen_a_document_only_so_far() {
+    let nest = [
+        json!({"op": "add", "path": "/y", "value": {}}),
+        json!({"op": "move", "from": "/x", "path": "/y/x"}),
+        json!({"op": "move", "from": "/y", "path": "/x"}),
+    ];
+    let double = [
+        json!({"op": "copy", "from": "/x", "path": "/y"}),
+        json!({"op": "add", "path": "/x/x/x", "value": {}}),
+        json!({"op": "move", "from": "/y", "path": "/x/x/x/x"}),
+    ];
+    let swap =
+        [json!({"op": "move", "from": "/x", "path": "/y/z"}), json!({"op": "move", "from": "/y/z", "path": "/x"})];
+    let document = json!({"x": {"x": {"x": {}}}, "y": {}});
+    for (operations, times, fits) in
+        [(&nest[..], 120, true), (&nest, 3_000, false), (&double, 3_000, false), (&swap, 3_000, true)]
+    {
+        let operations: Vec<Value> = operations.iter().cycle().take(operations.len() * times).cloned().collect();
+        let patched = JsonPatch::from_json(json!(operations)).unwrap().patched(&document);
+        assert_eq!(patched.map(|_| ()).map_err(|error| error.code().as_u16()), if fits { Ok(()) } else { Err(422) });
+    }
+}
