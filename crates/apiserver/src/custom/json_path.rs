@@ -2,6 +2,9 @@
 
 use serde_json::Value;
 
+/// How deep filters may stand in filters. Reading and following a path takes a stack frame for each.
+const MAX_DEPTH: usize = 16;
+
 /// A parsed path, without the braces around it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct JsonPath(Vec<Step>);
@@ -36,7 +39,7 @@ enum Comparison {
 impl JsonPath {
     /// Parses a path such as `.status.conditions[?(@.type=="Ready")].status`; `None` when it isn't one.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        let mut parser = Parser { text, at: 0 };
+        let mut parser = Parser { text, at: 0, depth: 0 };
         let steps = parser.steps()?;
         (parser.at == text.len()).then_some(Self(steps))
     }
@@ -127,6 +130,8 @@ impl Filter {
 struct Parser<'a> {
     text: &'a str,
     at: usize,
+    /// How many filters are open.
+    depth: usize,
 }
 
 impl<'a> Parser<'a> {
@@ -189,7 +194,9 @@ impl<'a> Parser<'a> {
 
     fn bracket(&mut self) -> Option<Step> {
         if self.eat("?(") {
-            let filter = self.filter()?;
+            self.depth += 1;
+            let filter = (self.depth <= MAX_DEPTH).then(|| self.filter()).flatten()?;
+            self.depth -= 1;
             return self.eat("]").then_some(Step::Filter(filter));
         }
         if self.eat("*") {
@@ -288,6 +295,16 @@ mod tests {
             let found = JsonPath::parse(path).unwrap_or_else(|| panic!("{path} parses"));
             assert_eq!(json!(found.find(&object)), expected, "{path}");
         }
+    }
+
+    #[test]
+    fn filters_stand_in_filters_only_so_deep() {
+        let nested = |depth: usize| format!(".a{}{}", "[?(@.b".repeat(depth), ")]".repeat(depth));
+        assert!(JsonPath::parse(&nested(16)).is_some());
+        assert_eq!(JsonPath::parse(&nested(17)), None);
+        assert_eq!(JsonPath::parse(&nested(200_000)), None);
+        // What counts is the depth, not the number.
+        assert!(JsonPath::parse(&".a[?(@.b)]".repeat(100)).is_some());
     }
 
     #[test]
