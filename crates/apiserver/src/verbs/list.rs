@@ -10,11 +10,15 @@ use crate::store::{Page, Range, RevisionError};
 
 /// Lists objects: a consistent snapshot, in pages if asked for.
 pub(super) fn list(call: &Call) -> Result<Reply, ApiError> {
-    let options = ListOptions::of(call, false)?;
-    let token = token(&options)?;
+    listed(call, &ListOptions::of(call, false)?).map(Reply::List)
+}
+
+/// The objects that a list with these options shows, and the list's metadata.
+pub(super) fn listed(call: &Call, options: &ListOptions) -> Result<Items, ApiError> {
+    let token = token(options)?;
     let (revision, after) = match &token {
         Some(token) => (token.revision, Some(&token.after)),
-        None => (start(call, &options)?, None),
+        None => (start(call, options)?, None),
     };
     let range = Range {
         namespace: Some(call.namespace.as_str()).filter(|namespace| !namespace.is_empty()),
@@ -28,7 +32,7 @@ pub(super) fn list(call: &Call) -> Result<Reply, ApiError> {
         Some(token) => continue_error(error, token),
         None => revision_error(error),
     })?;
-    Ok(Reply::List(items(page, selection.is_everything())))
+    Ok(items(page, selection.is_everything()))
 }
 
 /// The revision of a first page; `None` is the newest.

@@ -90,6 +90,22 @@ async fn a_collection_is_deleted_by_selection() {
 }
 
 #[tokio::test]
+async fn a_collection_is_deleted_page_by_page() {
+    let api = Api::new();
+    for name in ["a", "b", "c"] {
+        api.ok("POST", MAPS, json!({"metadata": {"name": name}})).await;
+    }
+    let first = api.ok("DELETE", &format!("{MAPS}?limit=1"), Value::Null).await;
+    assert_eq!((first.names(), first.at("/metadata/remainingItemCount")), (vec!["a".to_owned()], json!(2)));
+    assert_eq!(api.get(MAPS).await.names(), ["b", "c"]);
+    let next = first.text("/metadata/continue");
+    let second = api.ok("DELETE", &format!("{MAPS}?limit=1&continue={next}"), Value::Null).await;
+    assert_eq!((second.names(), second.revision()), (vec!["b".to_owned()], first.revision()));
+    assert_eq!(api.get(MAPS).await.names(), ["c"]);
+    assert_eq!(api.send("DELETE", &format!("{MAPS}?continue=x"), Value::Null).await.code, 400);
+}
+
+#[tokio::test]
 async fn system_namespaces_stay() {
     let api = Api::new();
     for name in ["default", "kube-system", "kube-public"] {
