@@ -5,11 +5,14 @@ use std::cell::RefCell;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
+/// Duplicates that are noted at most: as many as Go's strict decoder reports. Each is compared with those before it.
+const MAX_DUPLICATES: usize = 100;
+
 /// A parsed document.
 #[derive(Debug)]
 pub(crate) struct Document {
     pub(crate) value: Value,
-    /// Paths of keys that stand more than once in their object; the last one counts.
+    /// Paths of keys that stand more than once in their object, the first hundred; the last one of a key counts.
     pub(crate) duplicates: Vec<String>,
 }
 
@@ -134,7 +137,7 @@ impl<'de> Visitor<'de> for Noting<'_> {
         while let Some(key) = members.next_key::<String>()? {
             let place = Place::Key(self.place, &key);
             let value = members.next_value_seed(Noting { place: &place, duplicates: self.duplicates })?;
-            if object.contains_key(&key) {
+            if object.contains_key(&key) && self.duplicates.borrow().len() < MAX_DUPLICATES {
                 let path = place.to_string();
                 let mut duplicates = self.duplicates.borrow_mut();
                 if !duplicates.contains(&path) {
@@ -156,6 +159,15 @@ mod tests {
         let document = json(br#"{"a":1,"b":[{"c":1,"c":2,"c":3}],"a":2}"#).unwrap();
         assert_eq!(document.duplicates, ["b[0].c", "a"]);
         assert_eq!(document.value.to_string(), r#"{"a":2,"b":[{"c":3}]}"#);
+    }
+
+    #[test]
+    fn a_document_full_of_duplicates_costs_no_more_than_its_size() {
+        let members: Vec<_> = (0..100_000).map(|key| format!(r#""{key}":1,"{key}":2"#)).collect();
+        let document = json(format!("{{{}}}", members.join(",")).as_bytes()).unwrap();
+        assert_eq!(document.duplicates.len(), 100);
+        assert_eq!(document.duplicates[99], "99");
+        assert_eq!(document.value["99999"], 2);
     }
 
     #[test]
