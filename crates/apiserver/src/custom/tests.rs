@@ -23,6 +23,20 @@ fn wrong_definitions_get_the_errors_of_kube_apiserver() {
     }
 }
 
+#[test]
+fn replicas_are_not_too_deep_to_be_walked() {
+    for (levels, fits) in [(100, true), (101, false), (1_000_000, false)] {
+        let scale =
+            json!({"specReplicasPath": format!(".spec{}", ".a".repeat(levels - 2)), "statusReplicasPath": ".status.r"});
+        let definition = json!({"spec": {"versions": [
+            {"name": "v1", "served": true, "storage": true, "subresources": {"scale": scale}},
+        ]}});
+        let errors = validate::validate_create(Definition::new(&definition));
+        let is_too_deep = |error: &FieldError| error.body().ends_with("must not be deeper than 100 levels");
+        assert_eq!(!errors.iter().any(is_too_deep), fits, "{levels}");
+    }
+}
+
 fn cause(error: &FieldError) -> Value {
     json!({"field": error.field, "reason": error.reason(), "message": error.body()})
 }

@@ -290,6 +290,10 @@ fn simple_path(json_path: &str, path: &FieldPath) -> Option<FieldError> {
         .then(|| FieldError::invalid(path, json_path, "must be a simple json path starting with ."))
 }
 
+/// How deep a path to replicas may lead. Writing there makes what isn't yet there, and an object that is much deeper than
+/// a body can be overflows the stack of whoever walks it. kube-apiserver has no such bound.
+const MAX_SCALE_PATH: usize = 100;
+
 fn scale_paths(scale: &Value, path: &FieldPath, errors: &mut Vec<FieldError>) {
     for (key, roots, detail) in [
         ("specReplicasPath", &[".spec."][..], "should be a json path under .spec"),
@@ -306,6 +310,8 @@ fn scale_paths(scale: &Value, path: &FieldPath, errors: &mut Vec<FieldError>) {
             errors.push(error);
         } else if !roots.iter().any(|root| given.starts_with(root)) {
             errors.push(FieldError::invalid(&at, given, detail));
+        } else if given.split('.').count() > MAX_SCALE_PATH {
+            errors.push(FieldError::invalid(&at, given, format!("must not be deeper than {MAX_SCALE_PATH} levels")));
         }
     }
 }
