@@ -51,6 +51,7 @@ pub(crate) use self::defaulting::write_nulls;
 pub(crate) use self::service_addresses::ServiceAddresses;
 use crate::core::Core;
 use crate::metadata::names;
+use crate::store::ObjectKey;
 
 /// What a strategy may ask of the server while it prepares an object.
 #[derive(Clone, Copy, Debug)]
@@ -105,6 +106,9 @@ pub(crate) trait Strategy: Debug + Send + Sync {
     fn reserve(&self, _object: &mut Value, _old: Option<&Value>, _cx: &StrategyContext<'_>) -> Vec<FieldError> {
         Vec::new()
     }
+
+    /// Gives up what was reserved for an object that could not be created; `stored` is who has its key.
+    fn not_created(&self, _key: &ObjectKey, _stored: Option<&Value>, _core: &Core) {}
 
     /// Carries over what the request may not change. For the main resource the status is already the stored one; for
     /// `status` everything but status (and managedFields) is.

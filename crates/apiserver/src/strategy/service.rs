@@ -12,6 +12,7 @@ use super::rules::{Errors, labels, named, one_of};
 use super::{Change, Strategy, StrategyContext, service_addresses};
 use crate::core::Core;
 use crate::metadata::names;
+use crate::store::ObjectKey;
 
 /// `Service`.
 pub(super) fn defaults(service: &mut Fields) {
@@ -95,6 +96,10 @@ impl Strategy for Service {
 
     fn reserve(&self, object: &mut Value, old: Option<&Value>, cx: &StrategyContext<'_>) -> Errors {
         service_addresses::reserve(object, old, cx)
+    }
+
+    fn not_created(&self, key: &ObjectKey, stored: Option<&Value>, core: &Core) {
+        core.service_addresses.restore(key, stored);
     }
 
     fn prepare_update(&self, new: &mut Value, old: &Value, subresource: Option<&str>) {

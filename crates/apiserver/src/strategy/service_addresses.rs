@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::StrategyContext;
 use super::fields::{Fields, at, is_given, items, number, object_mut, objects_mut, set_default, text};
 use super::rules::Errors;
+use crate::store::ObjectKey;
 
 /// The network that cluster IPs are taken from: 10.0.0.0/24.
 const NETWORK: [u8; 3] = [10, 0, 0];
@@ -39,10 +40,32 @@ impl ServiceAddresses {
         self.taken.lock().remove(&owner(service));
     }
 
+    /// Goes back to what a service has that could not be written: what is stored under its name, if anything is.
+    pub(super) fn restore(&self, service: &ObjectKey, stored: Option<&Value>) {
+        let owner = (service.namespace.clone(), service.name.clone());
+        let mut all = self.taken.lock();
+        match stored {
+            Some(stored) => all.insert(owner, Taken::of(stored)),
+            None => all.remove(&owner),
+        };
+    }
+}
+
+impl Taken {
+    /// What a stored service has.
+    fn of(service: &Value) -> Self {
+        let address = text(service, "spec.clusterIP").parse::<Ipv4Addr>().ok();
+        let ports = items(service, "spec.ports").iter().filter_map(|port| number(port, "nodePort"));
+        Self {
+            addresses: address.into_iter().filter(|address| address.octets().starts_with(&NETWORK)).collect(),
+            ports: ports.filter(|port| NODE_PORTS.contains(port)).collect(),
+        }
+    }
+
     /// What services other than this one have.
-    fn others(&self, owner: &Owner) -> Taken {
-        let mut others = Taken::default();
-        for (_, taken) in self.taken.lock().iter().filter(|(found, _)| *found != owner) {
+    fn of_others(all: &BTreeMap<Owner, Taken>, owner: &Owner) -> Self {
+        let mut others = Self::default();
+        for (_, taken) in all.iter().filter(|(found, _)| *found != owner) {
             others.addresses.extend(&taken.addresses);
             others.ports.extend(&taken.ports);
         }
@@ -58,7 +81,9 @@ fn owner(service: &Value) -> Owner {
 pub(super) fn reserve(service: &mut Value, old: Option<&Value>, cx: &StrategyContext<'_>) -> Errors {
     let mut errors = Errors::new();
     let owner = owner(service);
-    let others = cx.core.service_addresses.others(&owner);
+    // Held to the end: nobody else may be given the same.
+    let mut all = cx.core.service_addresses.taken.lock();
+    let others = Taken::of_others(&all, &owner);
     let mut taken = Taken::default();
     if let Some(spec) = service.get_mut("spec").and_then(Value::as_object_mut) {
         if text_of(spec, "type") != "ExternalName" {
@@ -72,7 +97,7 @@ pub(super) fn reserve(service: &mut Value, old: Option<&Value>, cx: &StrategyCon
         }
     }
     if errors.is_empty() && !cx.dry_run {
-        cx.core.service_addresses.taken.lock().insert(owner, taken);
+        all.insert(owner, taken);
     }
     errors
 }

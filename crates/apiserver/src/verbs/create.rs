@@ -63,15 +63,17 @@ fn attempt_create(call: &Call, mut object: Value, options: &WriteOptions, genera
     prepare(call, &mut object, options);
     let mut errors = validate::create(&object, resource);
     errors.extend(resource.strategy.validate(&object));
+    // Before anything is reserved, so that there is nothing to give up.
+    let has_revision = !fields::text(&object, "resourceVersion").is_empty();
+    if errors.is_empty() && has_revision {
+        return Err(ApiError::unclassified("resourceVersion should not be set on objects to be created"));
+    }
     if errors.is_empty() {
         let cx = StrategyContext { core: &call.core, dry_run: options.dry_run };
         errors.extend(resource.strategy.reserve(&mut object, None, &cx));
     }
     if !errors.is_empty() {
         return Err(ApiError::invalid(resource.storage_name().group, &resource.kind, &name, &errors));
-    }
-    if !fields::text(&object, "resourceVersion").is_empty() {
-        return Err(ApiError::unclassified("resourceVersion should not be set on objects to be created"));
     }
     resource.strategy.warnings(&object, None).into_iter().for_each(|text| call.warn(text));
     let key = ObjectKey::new(call.namespace.as_str(), name);
@@ -81,12 +83,11 @@ fn attempt_create(call: &Call, mut object: Value, options: &WriteOptions, genera
         }
         return Ok(Reply::Made(StatusCode::CREATED, object));
     }
-    let taken_name = key.name.clone();
-    let stored = call
-        .core
-        .store
-        .create(&call.collection(), key, object)
-        .map_err(|error| unwritable(resource, &taken_name, &error))?;
+    let stored = call.core.store.create(&call.collection(), key.clone(), object).map_err(|error| {
+        let taken = call.core.store.get(&call.collection(), &key);
+        resource.strategy.not_created(&key, taken.as_ref().map(|taken| taken.value()), &call.core);
+        unwritable(resource, &key.name, &error)
+    })?;
     resource.strategy.committed(Change { old: None, new: Some(stored.value()) }, &call.core);
     Ok(Reply::Stored(StatusCode::CREATED, stored))
 }

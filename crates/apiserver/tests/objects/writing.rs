@@ -365,3 +365,17 @@ async fn what_etcd_would_not_take_is_refused() {
     let path = "/apis/apps/v1/namespaces/default/deployments";
     api.refused("POST", path, body, (500, "", "etcdserver: request is too large")).await;
 }
+
+#[tokio::test]
+async fn a_service_that_is_not_created_takes_no_address() {
+    let api = Api::new();
+    let path = "/api/v1/namespaces/default/services";
+    let service = |name: &str, address: Value, revision: Value| json!({"metadata": {"name": name, "resourceVersion": revision}, "spec": {"clusterIP": address, "ports": [{"port": 80}]}});
+    let first = api.ok("POST", path, service("a", Value::Null, Value::Null)).await;
+    let free = json!("10.0.0.50");
+    assert_eq!(api.send("POST", path, service("a", free.clone(), Value::Null)).await.code, 409);
+    assert_eq!(api.send("POST", path, service("b", free.clone(), json!("1"))).await.code, 500);
+    let second = api.ok("POST", path, service("c", Value::Null, Value::Null)).await;
+    assert_ne!(first.at("/spec/clusterIP"), second.at("/spec/clusterIP"));
+    api.ok("POST", path, service("d", free, Value::Null)).await;
+}
