@@ -49,7 +49,8 @@ pub struct Page {
 struct RawPage<'a> {
     #[serde(default)]
     metadata: RawMeta,
-    #[serde(borrow, default)]
+    /// Null counts as empty; an answer without it isn't a list, and must not be taken for one of nothing.
+    #[serde(borrow, deserialize_with = "Deserialize::deserialize")]
     items: Option<Vec<&'a RawValue>>,
 }
 
@@ -92,5 +93,12 @@ mod tests {
 
         let empty = Page::parse(&Bytes::from_static(br#"{"metadata":{"resourceVersion":"1"},"items":null}"#)).unwrap();
         assert!(empty.items.is_empty() && empty.continue_token.is_none());
+    }
+
+    #[test]
+    fn what_is_no_list_is_not_an_empty_one() {
+        for body in [&b"{}"[..], br#"{"kind":"Status","metadata":{},"status":"Success"}"#] {
+            assert!(Page::parse(&Bytes::from_static(body)).is_err());
+        }
     }
 }
