@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use controller_runtime_ambient::CancellationToken;
 use controller_runtime_cache::DelegatingClient;
+use controller_runtime_client::ErrorClass;
 use controller_runtime_metrics::{ControllerMetrics, Outcome};
 use controller_runtime_scheme::{Object, ObjectKey};
 use controller_runtime_workqueue::{Add, Item, Queue};
@@ -92,6 +93,10 @@ impl<R, S> Worker<R, S> {
                 }
                 Ok(None) => {
                     tracing::debug!("the object is gone: nothing to reconcile");
+                    item.forget();
+                }
+                Err(error) if error.class() == ErrorClass::Terminal => {
+                    tracing::error!(%error, "cannot read the object: waiting for its next change");
                     item.forget();
                 }
                 Err(error) => {
@@ -187,4 +192,70 @@ fn message(panic: &(dyn Any + Send)) -> String {
         .map(|text| (*text).to_owned())
         .or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "no message".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use controller_runtime_ambient::Ambient;
+    use controller_runtime_cache::CacheError;
+    use controller_runtime_metrics::Registry;
+    use k8s_openapi::api::core::v1::ConfigMap;
+
+    use super::{Action, Arc, CancellationToken, Context, Duration, Error, ObjectKey, Options, Queue, Store, Worker};
+    use crate::reconciler::Reconciler;
+    use crate::testing;
+
+    struct Idle;
+
+    impl Reconciler<ConfigMap> for Idle {
+        async fn reconcile(&self, _: &Context, _: Arc<ConfigMap>) -> Result<Action, Error> {
+            Ok(Action::done())
+        }
+    }
+
+    /// Counts reads, which all fail.
+    #[derive(Clone)]
+    struct Unreadable {
+        reads: Arc<AtomicUsize>,
+        error: fn() -> CacheError,
+    }
+
+    impl Store<ConfigMap> for Unreadable {
+        async fn get(&self, _: &ObjectKey) -> Result<Option<Arc<ConfigMap>>, CacheError> {
+            self.reads.fetch_add(1, Ordering::SeqCst);
+            Err((self.error)())
+        }
+    }
+
+    /// How often an object is read within a minute that gives this error each time.
+    async fn reads(error: fn() -> CacheError) -> usize {
+        let ambient = Ambient::seeded(0);
+        let store = Unreadable { reads: Arc::default(), error };
+        let worker = Worker {
+            controller: "test".to_owned(),
+            reconciler: Arc::new(Idle),
+            store: store.clone(),
+            client: testing::client(&ambient),
+            ambient: ambient.clone(),
+            metrics: Registry::new().controller("test", 1),
+            options: Options { timeout: None, recover_panics: true },
+        };
+        let (queue, token) = (Queue::new(&ambient), CancellationToken::new());
+        queue.add(ObjectKey::namespaced("elsewhere", "a"));
+        let running = worker.run::<ConfigMap>(queue, token);
+        let ended = tokio::time::timeout(Duration::from_mins(1), running).await;
+        assert!(ended.is_err(), "a worker goes on after an error");
+        store.reads.load(Ordering::SeqCst)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_read_is_tried_again_only_if_that_can_help() {
+        let unknown =
+            || CacheError::UnknownNamespace { kind: "ConfigMap/v1".to_owned(), namespace: "elsewhere".to_owned() };
+        assert_eq!(reads(unknown).await, 1);
+        let late = || CacheError::NotStarted { kind: "ConfigMap/v1".to_owned() };
+        assert!(reads(late).await > 5);
+    }
 }
