@@ -200,7 +200,9 @@ impl Translator<'_> {
     /// A brace: a repetition if it reads as one, else itself.
     fn brace(&mut self, at: usize) -> Result<(), String> {
         let text = self.pattern.get(at..).unwrap_or_default();
-        let repetition = text.find('}').and_then(|end| text.get(..=end)).filter(|text| is_repetition(text));
+        // Only as far as a repetition can reach: a pattern of nothing but braces is read once, not once for each.
+        let end = text.bytes().skip(1).position(|byte| !byte.is_ascii_digit() && byte != b',').map(|end| end + 1);
+        let repetition = end.and_then(|end| text.get(..=end)).filter(|text| is_repetition(text));
         let Some(repetition) = repetition else {
             self.out.push_str("\\{");
             return Ok(());

@@ -47,3 +47,21 @@ impl Query {
         })
     }
 }
+
+/// An unsigned number as Go reads one: unlike Rust it takes no plus sign.
+pub(crate) fn unsigned(text: &str) -> Option<u64> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unsigned;
+
+    #[test]
+    fn an_unsigned_number_has_only_digits() {
+        for (text, expected) in [("5", Some(5)), ("+5", None), ("-5", None), ("", None), ("18446744073709551616", None)]
+        {
+            assert_eq!(unsigned(text), expected, "{text:?}");
+        }
+    }
+}

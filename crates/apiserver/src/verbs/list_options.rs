@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use controller_runtime_schema::{FieldError, FieldPath};
 
 use super::{Call, view};
-use crate::pipeline::query::Query;
+use crate::pipeline::query::{Query, unsigned};
 use crate::resource::Resource;
 use crate::selector::{FieldSelector, LabelSelector};
 use crate::status::{ApiError, quote};
@@ -126,7 +126,7 @@ fn revision_in(query: &Query, watch: bool) -> Result<Option<u64>, ApiError> {
     if text.is_empty() {
         return Ok(None);
     }
-    text.parse().map(Some).map_err(|_| {
+    unsigned(text).map(Some).ok_or_else(|| {
         let text = quote(text);
         let why = format!("resourceVersion: Invalid value: {text}: strconv.ParseUint: parsing {text}: invalid syntax");
         if watch {

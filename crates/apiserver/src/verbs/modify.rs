@@ -11,6 +11,7 @@ use super::{Call, Reply, WriteOptions, lifecycle};
 use crate::managed_fields::Tracking;
 use crate::metadata::{fields, validate};
 use crate::pipeline::decode;
+use crate::pipeline::query::unsigned;
 use crate::status::ApiError;
 use crate::store::{Object, WriteError};
 use crate::strategy::StrategyContext;
@@ -111,7 +112,7 @@ fn check_preconditions(call: &Call, options: &WriteOptions, new: &mut Value, sto
     let revision: u64 = if text.is_empty() {
         0
     } else {
-        text.parse().map_err(|_| {
+        unsigned(&text).ok_or_else(|| {
             let text = crate::status::quote(&text);
             ApiError::unclassified(format!("strconv.ParseUint: parsing {text}: invalid syntax"))
         })?
