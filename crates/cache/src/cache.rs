@@ -152,8 +152,8 @@ impl Cache {
         Informer { shared }
     }
 
-    /// Waits until every informer that exists now has its first list and has told its handlers of it, each at most
-    /// `within`. Cancel safe.
+    /// Waits until every informer that exists now has its first list and has told its handlers of it, all together at
+    /// most `within`. Cancel safe.
     pub async fn wait_for_sync(&self, within: Duration) -> Result<(), CacheError> {
         let controls: Vec<_> = self.inner.state.lock().informers.values().map(|entry| entry.control.clone()).collect();
         let deadline = tokio::time::Instant::now() + within;

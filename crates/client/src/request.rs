@@ -154,7 +154,7 @@ impl Request {
             .with_some("resourceVersionMatch", options.send_initial_events.then_some("NotOlderThan"))
     }
 
-    /// Deletion takes its options in a body; only dry run must be in the query, too, for collections.
+    /// Deletion takes all its options, dry run among them, in a body.
     pub(crate) fn with_delete(self, options: &DeleteOptions, write: &WriteOptions) -> Self {
         let mut body = serde_json::json!({"apiVersion": "v1", "kind": "DeleteOptions"});
         if let Some(propagation) = options.propagation {

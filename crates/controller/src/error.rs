@@ -11,8 +11,9 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// A reconcile failed.
 ///
 /// Any [`std::error::Error`] becomes one with `?`. It is transient, so that the object is tried again after its
-/// back-off, unless it is a [`CacheError`] or [`ClientError`] that fails the same way when tried again (wherever in the chain of sources)
-/// or was made by [`Error::terminal`]. The object of a terminal error is reconciled again when something changes.
+/// back-off, unless a [`CacheError`] or [`ClientError`] in its chain of sources has the class
+/// [`ErrorClass::Terminal`], or it was made by [`Error::terminal`]. The object of a terminal error is reconciled again
+/// when something changes.
 ///
 /// Like other types that every error converts into, it isn't a [`std::error::Error`] itself.
 pub struct Error {

@@ -105,7 +105,7 @@ impl ManagerBuilder {
         self
     }
 
-    /// Where `/healthz`, `/livez` and `/readyz` are served: `host:port`, or `:port` for all of the machine's addresses. By
+    /// Where `/healthz`, `/livez` and `/readyz` are served: `host:port`, or `:port` for all IPv4 addresses of the machine. By
     /// default, and with `""` or `"0"`, nowhere.
     pub fn health_address(mut self, address: impl Into<String>) -> Self {
         self.health_address = address.into();

@@ -170,7 +170,7 @@ impl Store {
         state.history.compact(state.revision);
     }
 
-    /// Ends all watches of one collection and forgets it when it is empty.
+    /// Ends all watches of one collection.
     pub(crate) fn close_collection(&self, collection: &str) {
         let wakers = {
             let state = &mut *self.state.lock();

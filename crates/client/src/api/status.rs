@@ -30,9 +30,10 @@ impl<K: Object> Api<K> {
     /// Changes the object's status to what `change` makes of it, and writes only what changed: nothing at all when
     /// `change` changed nothing.
     ///
-    /// The write is a merge patch of the changed fields, tied to the object's uid but not to its version. Fields that
-    /// others write at the same time stay, and a stale `object` is no conflict. Gives the server's object, or a copy
-    /// of `object` when there was nothing to write.
+    /// The write is a merge patch of the changed fields, tied to the object's uid but not to its version: a stale
+    /// `object` is no conflict, and fields that others write at the same time stay. A list is one field and replaced
+    /// whole, so where several write conditions, each should apply its own by [`Api::apply_status`]. Gives the server's
+    /// object, or a copy of `object` when there was nothing to write.
     pub async fn change_status(&self, object: &K, change: impl FnOnce(&mut K::Status)) -> Result<K, ClientError>
     where
         K: HasStatus<Status: Default>,

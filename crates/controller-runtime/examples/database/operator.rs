@@ -113,7 +113,7 @@ async fn release(cx: &Context, db: &Database) -> Result<Action> {
     Ok(Action::done())
 }
 
-/// Writes the status, if it says something new. A conflict is no harm: the object is reconciled again.
+/// Writes the status, if it says something new.
 async fn report(cx: &Context, db: &Database, provisioned: (&str, &str, String), ready: i32) -> Result<Action> {
     let message = format!("{ready} of {} servers are ready", db.spec.replicas);
     let available = if ready >= db.spec.replicas { ("True", "AllReady") } else { ("False", "ServersNotReady") };
