@@ -11,8 +11,8 @@ use crate::skip::skip;
 use crate::widget::widget_definition;
 
 /// How long a state may take to come. Garbage collection on the reference control plane takes the longest.
-const WITHIN: Duration = Duration::from_mins(1);
-const POLL_EVERY: Duration = Duration::from_millis(20);
+pub(crate) const WITHIN: Duration = Duration::from_mins(1);
+pub(crate) const POLL_EVERY: Duration = Duration::from_millis(20);
 
 /// One test's environment, with a namespace and an API group that no other test uses.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use tempfile::TempDir;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, POLL_EVERY, WITHIN};
 use crate::skip::skip;
 
 /// kubectl against a fixture's server, in the fixture's namespace.
@@ -46,6 +46,25 @@ impl Kubectl {
         let (success, out, errors) = self.output(words, input).await;
         assert!(!success, "kubectl {words}: {out}");
         errors
+    }
+
+    /// Runs it again and again until it succeeds and `condition` holds of what it prints; returns that. Fails the test
+    /// after a minute. For what a real server publishes a while after it answered, such as discovery and OpenAPI
+    /// documents of a new definition: its parts learn of it one after the other.
+    pub async fn until(&self, words: &str, condition: impl Fn(&str) -> bool) -> String {
+        let mut last = None;
+        let poll = async {
+            loop {
+                let (success, out, errors) = self.output(words, "").await;
+                if success && condition(&out) {
+                    return out;
+                }
+                last = Some(format!("{errors}{out}"));
+                tokio::time::sleep(POLL_EVERY).await;
+            }
+        };
+        let polled = tokio::time::timeout(WITHIN, poll).await;
+        polled.unwrap_or_else(|_| panic!("kubectl {words}: not after {WITHIN:?}; last seen: {last:?}"))
     }
 
     /// Runs it: whether it succeeded, its output and its errors.

@@ -24,22 +24,18 @@ async fn it_finds_its_way() {
     assert_eq!(version["serverVersion"]["minor"], "37");
 
     fixture.install_widgets().await;
-    let resources = kubectl.run("api-resources").await;
+    let version = format!("{}/v1", fixture.group());
+    let resources = kubectl.until("api-resources", |resources| resources.contains(&version)).await;
     let line = |start: &str| resources.lines().find(|line| line.starts_with(start)).unwrap_or_default().to_owned();
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(words(&line("deployments")), ["deployments", "deploy", "apps/v1", "true", "Deployment"]);
-    let version = format!("{}/v1", fixture.group());
     let widgets = resources.lines().find(|line| line.contains(&version)).unwrap_or_default();
     assert_eq!(words(widgets), ["widgets", "wd", &version, "true", "Widget"]);
 
     let explained = kubectl.run("explain deployments.spec.replicas").await;
     assert!(explained.contains("FIELD: replicas <integer>"), "{explained}");
-    // A real server publishes a definition's document a while after it serves it, at first without the resource.
-    let document = format!("/openapi/v3/apis/{version}");
-    let path = format!("/apis/{version}/namespaces/{{namespace}}/widgets");
-    fixture.until(&document, |answer| answer.code == 200 && answer.body["paths"][&path].is_object()).await;
-    let explained = kubectl.run(&format!("explain widgets.spec --api-version={version}")).await;
-    assert!(explained.contains("color\t<string> -required-"), "{explained}");
+    let explain = format!("explain widgets.spec --api-version={version}");
+    kubectl.until(&explain, |explained| explained.contains("color\t<string> -required-")).await;
     fixture.stop().await;
 }
 
@@ -115,7 +111,7 @@ async fn it_works_on_custom_kinds() {
         kubectl.run(&format!("wait {name} --for=condition=Established --timeout=20s")).await,
         format!("{name} condition met\n")
     );
-    fixture.until(&format!("/apis/{group}/v1"), |answer| answer.code == 200).await;
+    kubectl.until(&format!("get widgets.{group}"), str::is_empty).await;
 
     let one = widget(&group, "one", &json!({"color": "red", "replicas": 2})).to_string();
     let resource = format!("widget.{group}/one");
