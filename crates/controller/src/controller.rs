@@ -78,9 +78,9 @@ impl<R, S> Running<R, S> {
 
     /// Waits until all feeds have fed their initial lists.
     async fn sync(&self, feeds: &[Box<dyn Fed>]) -> Result<(), CacheError> {
-        let deadline = Instant::now() + self.sync_timeout;
+        let started = Instant::now();
         for feed in feeds {
-            feed.synced(deadline.saturating_duration_since(Instant::now())).await?;
+            feed.synced(self.sync_timeout.saturating_sub(started.elapsed())).await?;
         }
         Ok(())
     }

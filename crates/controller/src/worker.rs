@@ -8,7 +8,7 @@ use controller_runtime_cache::DelegatingClient;
 use controller_runtime_client::ErrorClass;
 use controller_runtime_metrics::{ControllerMetrics, Outcome};
 use controller_runtime_scheme::{Object, ObjectKey};
-use controller_runtime_workqueue::{Add, Item, Queue};
+use controller_runtime_workqueue::{Add, Item, ItemBackoff, Queue};
 use futures::FutureExt as _;
 use tokio::time::Instant;
 use tracing::Instrument as _;
@@ -18,6 +18,9 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::reconciler::Reconciler;
 use crate::store::Store;
+
+/// However long a server asks to wait, an object is tried again after this time: the longest back-off.
+const MAX_RETRY_AFTER: Duration = ItemBackoff::DEFAULT_MAX;
 
 /// What the workers of one controller share.
 #[derive(Debug)]
@@ -160,7 +163,7 @@ impl<R, S> Worker<R, S> {
             tracing::error!(%error, "the reconcile failed and is not tried again until something changes");
             return;
         }
-        let wait = error.retry_after().unwrap_or_default();
+        let wait = error.retry_after().unwrap_or_default().min(MAX_RETRY_AFTER);
         item.requeue(Add::with_backoff().at_least_after(wait).priority(item.priority()));
         tracing::error!(%error, failures = item.num_requeues(), "the reconcile failed and will be tried again");
     }

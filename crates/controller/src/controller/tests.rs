@@ -200,7 +200,7 @@ impl Bench {
 }
 
 #[tokio::test(start_paused = true)]
-async fn errors_back_off_and_a_delay_forgets_them() {
+async fn b12_an_error_backs_off_and_b14_a_delay_forgets_it() {
     let bench = Bench::start(Settings::default(), |attempt, _| {
         Box::pin(async move {
             match attempt {
@@ -224,7 +224,7 @@ async fn errors_back_off_and_a_delay_forgets_them() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_terminal_error_waits_for_the_next_event() {
+async fn b13_a_terminal_error_waits_for_the_next_event() {
     let bench = Bench::start(Settings::default(), |_, _| Box::pin(async { Err(Error::terminal("nonsense")) })).await;
     bench.synced();
     bench.create("a");
@@ -284,7 +284,7 @@ async fn a_panic_ends_a_controller_that_is_not_to_recover() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_its_own_deadline_counts_as_a_time_out() {
+async fn b18_only_its_own_deadline_counts_as_a_time_out() {
     let settings = Settings { timeout: Some(ms(50)), ..Settings::default() };
     let bench = Bench::start(settings, |attempt, _| {
         Box::pin(async move {
@@ -306,7 +306,7 @@ async fn only_its_own_deadline_counts_as_a_time_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn workers_wait_for_the_initial_list() {
+async fn b19_workers_wait_for_the_initial_list() {
     let bench = Bench::start(Settings::default(), |_, _| Box::pin(async { Ok(Action::done()) })).await;
     bench.create("a");
     tokio::time::sleep(ms(1000)).await;
@@ -317,7 +317,7 @@ async fn workers_wait_for_the_initial_list() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cache_that_does_not_sync_is_an_error_that_names_the_kind() {
+async fn b20_a_cache_that_does_not_sync_is_an_error_that_names_the_kind() {
     let bench = Bench::start(Settings::default(), |_, _| Box::pin(async { Ok(Action::done()) })).await;
     let started = Instant::now();
     let error = bench.running.await.expect("no panic").expect_err("it gives up");
@@ -329,7 +329,7 @@ async fn a_cache_that_does_not_sync_is_an_error_that_names_the_kind() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stop_while_syncing_is_no_error() {
+async fn b20_a_stop_while_syncing_is_no_error() {
     let bench = Bench::start(Settings::default(), |_, _| Box::pin(async { Ok(Action::done()) })).await;
     tokio::time::sleep(ms(10)).await;
     bench.stop().await.expect("a stop is no error");
@@ -347,7 +347,7 @@ async fn an_object_that_is_gone_is_not_reconciled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_trigger_is_lost_and_no_limit_broken() {
+async fn o20_no_trigger_is_lost_and_no_limit_broken() {
     let settings = Settings { max_concurrent: 2, ..Settings::default() };
     let bench = Bench::start(settings, |_, _| {
         Box::pin(async {
