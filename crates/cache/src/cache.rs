@@ -142,7 +142,7 @@ impl Cache {
             return Informer { shared };
         }
         let api = self.inner.client.api(kind.clone());
-        let shared = Arc::new(Shared::new(api, selection, self.inner.options.clone()));
+        let shared = Arc::new(Shared::new(api, selection, &self.inner.options));
         match &state.running {
             Some(tasks) => Control::start(shared.clone(), self.inner.client.ambient(), tasks),
             None if state.started => shared.set_phase(Phase::Stopped),

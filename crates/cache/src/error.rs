@@ -93,6 +93,14 @@ pub enum CacheError {
         /// The index.
         index: String,
     },
+    /// The cache can't answer the field selector.
+    #[error("the cache of {kind} cannot select by fields: {reason}")]
+    FieldSelector {
+        /// The kind.
+        kind: String,
+        /// What of the selector it is, and why.
+        reason: String,
+    },
     /// An index of the name exists.
     #[error("the cache of {kind} has an index {index:?} already")]
     IndexExists {
@@ -121,6 +129,7 @@ impl CacheError {
             | Self::UnknownNamespace { .. }
             | Self::WrongScope { .. }
             | Self::MissingIndex { .. }
+            | Self::FieldSelector { .. }
             | Self::IndexExists { .. } => ErrorClass::Terminal,
         }
     }

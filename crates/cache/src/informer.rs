@@ -44,6 +44,16 @@ impl Selection {
     pub(crate) fn is_everything(&self) -> bool {
         self.labels.selects_all() && self.fields.is_none()
     }
+
+    /// What both select.
+    pub(crate) fn and(mut self, other: &Self) -> Self {
+        self.labels.extend(other.labels.clone());
+        self.fields = match (self.fields, other.fields.clone()) {
+            (Some(own), Some(other)) => Some(format!("{own},{other}")),
+            (own, other) => own.or(other),
+        };
+        self
+    }
 }
 
 /// A write of ours, as far as reads must see it.
@@ -111,10 +121,11 @@ impl<K: Object> Informer<K> {
 
     /// The objects as the cache holds them now, by namespace, then name. An index that doesn't exist is an error.
     pub fn list(&self, query: &ListQuery) -> Result<Vec<Arc<K>>, CacheError> {
-        self.shared
-            .store
-            .list(query)
-            .map_err(|MissingIndex(index)| CacheError::MissingIndex { kind: self.shared.kind_name(), index })
+        let kind = || self.shared.kind_name();
+        let query = query
+            .resolve()
+            .map_err(|problem| CacheError::FieldSelector { kind: kind(), reason: problem.to_string() })?;
+        self.shared.store.list(&query).map_err(|MissingIndex(index)| CacheError::MissingIndex { kind: kind(), index })
     }
 
     /// How many objects the cache holds now.

@@ -39,12 +39,14 @@ mod query;
 mod reader;
 mod reflector;
 mod store;
+mod transform;
 
 pub use cache::Cache;
 pub use delegating::{DelegatingApi, DelegatingClient};
 pub use error::CacheError;
 pub use event::ObjectEvent;
 pub use informer::{HandlerRegistration, Informer, Selection};
-pub use options::CacheOptions;
+pub use options::{CacheOptions, KindOptions, ScopeOptions};
 pub use query::ListQuery;
 pub use reader::Reader;
+pub use transform::Transform;

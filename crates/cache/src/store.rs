@@ -49,16 +49,23 @@ impl<K: Object, P: Packed<K>> Store<K, P> {
     /// Objects by namespace, then name.
     pub(crate) fn list(&self, query: &ListQuery) -> Result<Vec<Arc<K>>, MissingIndex> {
         let contents = self.contents.read();
-        let objects = match &query.index {
-            None => Some(&contents.ordered),
-            Some((name, value)) => contents.indexes.get(name).ok_or_else(|| MissingIndex(name.clone()))?.get(value),
+        let mut listed = Vec::with_capacity(query.indexes.len());
+        for (name, value) in &query.indexes {
+            listed.push(contents.indexes.get(name).ok_or_else(|| MissingIndex(name.clone()))?.get(value));
+        }
+        // Whatever the order of the query, the shortest of the lists is walked.
+        let Some(mut listed) = listed.into_iter().collect::<Option<Vec<_>>>() else { return Ok(Vec::new()) };
+        listed.sort_by_key(|objects| objects.len());
+        let (objects, others) = match listed.split_first() {
+            Some((shortest, others)) => (*shortest, others),
+            None => (&contents.ordered, &[][..]),
         };
-        let mut found = match (objects, &query.namespace) {
-            (None, _) => Vec::new(),
-            (Some(objects), None) => objects.values().map(P::unpack).collect(),
-            (Some(objects), Some(namespace)) => {
-                in_namespace(objects, namespace).map(|(_, packed)| packed.unpack()).collect()
-            }
+        let everywhere = |(key, packed): (&Arc<ObjectKey>, &P)| {
+            others.iter().all(|others| others.contains_key(key)).then(|| packed.unpack())
+        };
+        let mut found: Vec<_> = match &query.namespace {
+            None => objects.iter().filter_map(everywhere).collect(),
+            Some(namespace) => in_namespace(objects, namespace).filter_map(everywhere).collect(),
         };
         drop(contents);
         if !query.labels.selects_all() {

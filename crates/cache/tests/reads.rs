@@ -117,7 +117,7 @@ async fn lists_go_by_index_namespace_and_labels() {
 
 #[tokio::test(start_paused = true)]
 async fn a_cache_of_some_namespaces_knows_only_these_and_the_cluster() {
-    let mut scripted = Scripted::start(CacheOptions::new().namespaces(["ns2", "ns1"])).await;
+    let mut scripted = Scripted::start(CacheOptions::builder().namespaces(["ns2", "ns1"]).build()).await;
     let informer = scripted.cache.informer::<ConfigMap>();
     informer.add_index("data", |object| vec![data(object).to_owned()]).unwrap();
     let mut requests = Vec::new();
@@ -191,7 +191,7 @@ async fn a_read_after_a_write_sees_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_read_that_cannot_see_the_write_is_an_error() {
-    let scripted = Scripted::start(CacheOptions::new().write_timeout(Duration::from_secs(3))).await;
+    let scripted = Scripted::start(CacheOptions::builder().write_timeout(Duration::from_secs(3)).build()).await;
     let (client, _feed) = delegating(&scripted).await;
     scripted.server.answer(201, &object("c", "9", "new"));
     client.create(&typed(object("c", "", "new"))).await.unwrap();
@@ -294,7 +294,7 @@ async fn a_new_object_whose_version_is_not_a_number_is_waited_for() {
 
 #[tokio::test(start_paused = true)]
 async fn a_read_of_one_namespace_does_not_forget_the_deletes_of_another() {
-    let scripted = Scripted::start(CacheOptions::new().namespaces(["one", "two"])).await;
+    let scripted = Scripted::start(CacheOptions::builder().namespaces(["one", "two"]).build()).await;
     let informer = scripted.cache.informer::<ConfigMap>();
     scripted.server.list("5", &[]);
     scripted.server.list("5", &[]);
@@ -363,4 +363,38 @@ async fn unstructured_and_typed_reads_wait_for_each_others_writes() {
     assert_eq!(data(&typed_read.await.unwrap().unwrap()), "new");
     second.send("MODIFIED", object("a", "8", "new")).await;
     assert_eq!(dynamic.get(("ns", "a")).await.unwrap().data["data"]["k"], "new");
+}
+
+#[tokio::test(start_paused = true)]
+async fn b32_index_values_and_fields_must_all_match() {
+    let scripted = Scripted::start(CacheOptions::new()).await;
+    let informer = scripted.cache.informer::<ConfigMap>();
+    informer.add_index("app", app).unwrap();
+    informer.add_index("data.k", |object| data(object).split(' ').map(str::to_owned).collect()).unwrap();
+    let objects = [
+        labelled(object("a", "1", "x y"), "web"),
+        labelled(object("b", "2", "y"), "web"),
+        labelled(object("c", "3", "x y"), "db"),
+        labelled(object_in("other", "d", "4", "x y"), "web"),
+    ];
+    scripted.server.list("5", &objects);
+    let list = async |query: ListQuery| {
+        let found = scripted.cache.list::<ConfigMap>(&query).await.map_err(|error| error.to_string())?;
+        Ok::<_, String>(names(&found).join(" "))
+    };
+    assert_eq!(list(ListQuery::by_index("app", "web").indexed("data.k", "x")).await.unwrap(), "a d");
+    assert_eq!(list(ListQuery::by_index("app", "web").indexed("data.k", "x").within("ns")).await.unwrap(), "a");
+    assert_eq!(list(ListQuery::by_index("data.k", "x").indexed("data.k", "y")).await.unwrap(), "a c d");
+    assert_eq!(list(ListQuery::by_index("app", "web").indexed("data.k", "z")).await.unwrap(), "");
+    assert_eq!(list(ListQuery::all().fields("app=web,data.k==y")).await.unwrap(), "a b d");
+    assert_eq!(list(ListQuery::by_index("app", "db").fields("data.k=y")).await.unwrap(), "c");
+    assert_eq!(
+        list(ListQuery::all().fields("app=web,data.k!=y")).await.unwrap_err(),
+        "the cache of ConfigMap/v1 cannot select by fields: \"data.k!=y\" excludes a value, and an index finds objects \
+         only by the values that they have"
+    );
+    assert_eq!(
+        list(ListQuery::all().fields("app=web,spec.x=y")).await.unwrap_err(),
+        "the cache of ConfigMap/v1 has no index \"spec.x\""
+    );
 }

@@ -179,7 +179,7 @@ async fn failures_are_met_with_growing_delays_that_a_seed_repeats() {
 
 #[tokio::test(start_paused = true)]
 async fn a_kind_that_is_not_served_yet_is_found_later() {
-    let scripted = Scripted::start(CacheOptions::new().sync_timeout(Duration::from_secs(2))).await;
+    let scripted = Scripted::start(CacheOptions::builder().sync_timeout(Duration::from_secs(2)).build()).await;
     for _ in 0..3 {
         scripted.server.answer(404, &json!("404 page not found"));
     }
@@ -196,7 +196,7 @@ async fn a_kind_that_is_not_served_yet_is_found_later() {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_fails_is_named_when_the_wait_ends() {
-    let scripted = Scripted::start(CacheOptions::new().sync_timeout(Duration::from_secs(2))).await;
+    let scripted = Scripted::start(CacheOptions::builder().sync_timeout(Duration::from_secs(2)).build()).await;
     for _ in 0..3 {
         scripted.server.fail(403, "Forbidden");
     }

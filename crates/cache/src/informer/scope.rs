@@ -4,13 +4,15 @@ use controller_runtime_client::ClientError;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
+use crate::options::Plan;
+
 /// What one reflector of an informer covers, a namespace or everything, and how far it is.
 ///
 /// Versions of one resource on one server are comparable numbers (KEP-5504). Zero stands for "none" and for a version
 /// that isn't a number.
 #[derive(Debug)]
 pub(crate) struct Scope {
-    pub(crate) namespace: Option<String>,
+    pub(crate) plan: Plan,
     synced: AtomicBool,
     seen: AtomicU64,
     written: AtomicU64,
@@ -26,9 +28,9 @@ pub(crate) enum Failure {
 }
 
 impl Scope {
-    pub(crate) fn new(namespace: Option<String>) -> Self {
+    pub(crate) fn new(plan: Plan) -> Self {
         Self {
-            namespace,
+            plan,
             synced: AtomicBool::new(false),
             seen: AtomicU64::new(0),
             written: AtomicU64::new(0),
@@ -37,12 +39,14 @@ impl Scope {
         }
     }
 
+    /// The only namespace it has; none for more than one, and for a cluster-scoped kind.
+    pub(crate) fn namespace(&self) -> Option<&str> {
+        self.plan.namespace.as_deref()
+    }
+
     /// Whether it has anything of the namespace, or, without one, at all.
     pub(crate) fn covers(&self, namespace: Option<&str>) -> bool {
-        match (&self.namespace, namespace) {
-            (None, _) | (_, None) => true,
-            (Some(own), Some(asked)) => own == asked,
-        }
+        self.plan.covers(namespace)
     }
 
     pub(crate) fn is_synced(&self) -> bool {

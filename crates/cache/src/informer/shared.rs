@@ -1,11 +1,13 @@
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
+use bytes::Bytes;
 use controller_runtime_client::Api;
-use controller_runtime_scheme::{Object, ObjectKey};
+use controller_runtime_scheme::{ConversionError, Object, ObjectKey};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
@@ -49,13 +51,9 @@ pub(crate) enum Phase {
 }
 
 impl<K: Object> Shared<K> {
-    pub(crate) fn new(api: Api<K>, selection: Selection, options: CacheOptions) -> Self {
-        let scopes = if api.kind().is_namespaced() && !options.namespaces.is_empty() {
-            let names: BTreeSet<_> = options.namespaces.iter().cloned().collect();
-            names.into_iter().map(|namespace| Scope::new(Some(namespace))).collect()
-        } else {
-            vec![Scope::new(None)]
-        };
+    pub(crate) fn new(api: Api<K>, selection: Selection, options: &CacheOptions) -> Self {
+        let scopes = options.plans(api.kind(), &selection).into_iter().map(Scope::new).collect();
+        let options = options.of_resource(api.kind().resource());
         Self {
             api,
             selection,
@@ -98,8 +96,9 @@ impl<K: Object> Shared<K> {
     ) {
         let mut handlers = self.handlers.lock();
         self.undecodable.add(keep.iter().cloned());
-        let events = self.store.replace(scope.namespace.as_deref(), objects, keep, !scope.is_synced());
-        self.undecodable.keep(scope.namespace.as_deref(), keep);
+        let stays = self.of_others(scope, keep);
+        let events = self.store.replace(scope.namespace(), objects, &stays, !scope.is_synced());
+        self.undecodable.keep(|key| !scope.covers(key.namespace.as_deref()) || keep.contains(key));
         scope.listed(version, began);
         self.expectations.listed(began);
         self.changed.notify_waiters();
@@ -107,6 +106,19 @@ impl<K: Object> Shared<K> {
         // Whoever waits for the first list expects that handlers have had it.
         scope.set_synced();
         self.changed.notify_waiters();
+    }
+
+    /// The keys to keep, and those that a list of the scope says nothing about although it isn't of one namespace.
+    fn of_others<'a>(&self, scope: &Scope, keep: &'a BTreeSet<ObjectKey>) -> Cow<'a, BTreeSet<ObjectKey>> {
+        if scope.plan.except.is_empty() {
+            return Cow::Borrowed(keep);
+        }
+        let mut stays = keep.clone();
+        for namespace in &scope.plan.except {
+            let objects = self.store.list(&ListQuery::in_namespace(namespace)).unwrap_or_default();
+            stays.extend(objects.iter().map(|object| ObjectKey::of(&**object)));
+        }
+        Cow::Owned(stays)
     }
 
     /// An object is new or changed.
@@ -163,6 +175,15 @@ impl<K: Object> Shared<K> {
 
     pub(crate) fn has_synced(&self) -> bool {
         self.scopes.iter().all(Scope::is_synced)
+    }
+
+    /// The object, as the scope stores it.
+    pub(crate) fn decode(&self, scope: &Scope, json: &Bytes) -> Result<K, ConversionError> {
+        let mut object = self.api.decode(json)?;
+        if let Some(transform) = &scope.plan.transform {
+            transform.apply(&mut object);
+        }
+        Ok(object)
     }
 
     /// Waits until all first lists have come.

@@ -32,14 +32,9 @@ impl Undecodable {
         }
     }
 
-    /// Of the namespace (of everything, if none) only these are left.
-    pub(crate) fn keep(&self, namespace: Option<&str>, keys: &BTreeSet<ObjectKey>) {
-        self.change(|known| {
-            known.retain(|key| {
-                let listed = namespace.is_none() || key.namespace.as_deref() == namespace;
-                !listed || keys.contains(key)
-            });
-        });
+    /// Only those are left of which this is true.
+    pub(crate) fn keep(&self, stays: impl Fn(&ObjectKey) -> bool) {
+        self.change(|known| known.retain(|key| stays(key)));
     }
 
     fn change(&self, change: impl FnOnce(&mut BTreeSet<ObjectKey>)) {

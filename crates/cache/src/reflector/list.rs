@@ -21,9 +21,9 @@ impl<K: Object> Reflector<K> {
     pub(super) async fn list(&self, scope: &Scope) -> Result<String, ClientError> {
         let began = Instant::now();
         let mut options = ListOptions::all();
-        options.namespace.clone_from(&scope.namespace);
-        options.labels = self.shared.selection.labels.clone();
-        options.fields.clone_from(&self.shared.selection.fields);
+        options.namespace.clone_from(&scope.plan.namespace);
+        options.labels = scope.plan.selection.labels.clone();
+        options.fields = scope.plan.field_selector();
         options.limit = Some(self.shared.options.page_size);
         let mut collected = Collected { objects: Vec::new(), undecodable: BTreeSet::new() };
         let version = loop {
@@ -38,7 +38,7 @@ impl<K: Object> Reflector<K> {
                 page => page?,
             };
             for item in &page.items {
-                match self.shared.api.decode(item) {
+                match self.shared.decode(scope, item) {
                     Ok(object) => collected.objects.push(Arc::new(object)),
                     Err(error) => {
                         tracing::warn!(%error, "an object is skipped, because it does not fit its type");

@@ -14,12 +14,12 @@ impl<K: Object> Reflector<K> {
     pub(super) async fn watch(&self, scope: &Scope, version: &mut String, events: &mut u64) -> Result<(), ClientError> {
         let cache = &self.shared.options;
         let mut options = WatchOptions::default();
-        options.namespace.clone_from(&scope.namespace);
-        options.labels = self.shared.selection.labels.clone();
-        options.fields.clone_from(&self.shared.selection.fields);
+        options.namespace.clone_from(&scope.plan.namespace);
+        options.labels = scope.plan.selection.labels.clone();
+        options.fields = scope.plan.field_selector();
         options.resource_version = Some(version.clone());
         options.timeout = Some(cache.watch_timeout.mul_f64(1.0 + self.ambient.random_fraction()));
-        options.bookmarks = true;
+        options.bookmarks = cache.bookmarks;
         let mut stream = self.shared.api.watch(&options).await?;
         loop {
             let Ok(frame) = timeout(cache.idle_timeout, stream.next()).await else {
@@ -38,7 +38,7 @@ impl<K: Object> Reflector<K> {
             self.shared.advance(scope, version);
             return;
         }
-        match self.shared.api.decode(&frame.object) {
+        match self.shared.decode(scope, &frame.object) {
             Ok(object) => {
                 step(version, object.meta().resource_version.as_deref().unwrap_or_default());
                 if frame.event == WatchEventType::Deleted {

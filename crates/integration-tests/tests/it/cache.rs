@@ -21,7 +21,7 @@ struct Running {
 impl Running {
     fn start(fixture: &Fixture) -> Self {
         let client = fixture.env().client();
-        let cache = Cache::new(client.clone(), CacheOptions::new().namespaces([fixture.namespace()]));
+        let cache = Cache::new(client.clone(), CacheOptions::builder().namespaces([fixture.namespace()]).build());
         let cancel = CancellationToken::new();
         let run = {
             let (cache, cancel) = (cache.clone(), cancel.clone());

@@ -32,7 +32,7 @@ impl Running {
     async fn start(fixture: &Fixture, set_up: impl FnOnce(&Manager)) -> Self {
         let manager = Manager::builder(fixture.env().kube_client())
             .ambient(fixture.env().ambient().clone())
-            .cache(CacheOptions::new().namespaces([fixture.namespace()]))
+            .cache(CacheOptions::builder().namespaces([fixture.namespace()]).build())
             .build()
             .await
             .unwrap();

@@ -25,7 +25,7 @@ impl Running {
     async fn start(env: &Environment, namespace: &str) -> Self {
         // Not through the environment, which would take it away from the tests that still use it.
         Crds::new().with(&Database::crd()).unwrap().install(&env.kube_client()).await.unwrap();
-        let options = CacheOptions::new().namespaces([namespace]);
+        let options = CacheOptions::builder().namespaces([namespace]).build();
         let builder = Manager::builder(env.kube_client()).ambient(env.ambient().clone());
         let manager = builder.cache(options).build().await.unwrap();
         operator::add_to(&manager).unwrap();

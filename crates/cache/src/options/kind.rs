@@ -1,0 +1,54 @@
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use bon::Builder;
+use controller_runtime_client::Selector;
+
+use crate::options::scope::{ALL_OTHERS, ScopeOptions};
+use crate::transform::Transform;
+
+/// How the cache treats one resource. What isn't set is as [`CacheOptions`](crate::CacheOptions) says.
+#[derive(Clone, Debug, Default, Builder)]
+pub struct KindOptions {
+    #[builder(field)]
+    pub(crate) namespaces: BTreeMap<String, ScopeOptions>,
+    /// Caches only objects whose labels match.
+    #[builder(into)]
+    pub(crate) labels: Option<Selector>,
+    /// Caches only objects whose fields match, as the server understands it.
+    #[builder(into)]
+    pub(crate) fields: Option<String>,
+    /// What is done to each object before it is stored.
+    pub(crate) transform: Option<Transform>,
+    /// How many objects one answer of a list holds.
+    pub(crate) page_size: Option<u32>,
+    /// After how long handlers are told of every object again; `Duration::MAX`: never.
+    pub(crate) resync: Option<Duration>,
+    /// Whether watches ask for bookmarks.
+    pub(crate) bookmarks: Option<bool>,
+    /// Whether the first objects come as a stream.
+    pub(crate) streaming_lists: Option<bool>,
+}
+
+impl<S: kind_options_builder::State> KindOptionsBuilder<S> {
+    /// Caches only these namespaces' objects, instead of those that [`CacheOptions`](crate::CacheOptions) names. It
+    /// means nothing for a cluster-scoped kind.
+    pub fn namespaces(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        for name in names {
+            self.namespaces.entry(name.into()).or_default();
+        }
+        self
+    }
+
+    /// Caches this namespace, too, with settings of its own.
+    pub fn namespace(mut self, name: impl Into<String>, options: ScopeOptions) -> Self {
+        self.namespaces.insert(name.into(), options);
+        self
+    }
+
+    /// Besides the namespaces that are named, caches all others, too, with these settings.
+    pub fn other_namespaces(mut self, options: ScopeOptions) -> Self {
+        self.namespaces.insert(ALL_OTHERS.to_owned(), options);
+        self
+    }
+}
