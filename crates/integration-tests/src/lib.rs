@@ -3,12 +3,14 @@
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "in a test a panic is the report")]
 
 mod answer;
+mod example;
 mod fixture;
 mod kubectl;
 mod skip;
 mod widget;
 
 pub use answer::Answer;
+pub use example::Example;
 pub use fixture::{Fixture, PatchType};
 pub use kubectl::Kubectl;
 pub use skip::skip;

@@ -2,7 +2,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use kube_core::discovery::Scope;
-use kube_core::{ApiResource, GroupVersionKind, TypeMeta};
+use kube_core::{ApiResource, GroupVersionKind, PartialObjectMeta, TypeMeta};
 
 use crate::object::{Object, StaticScope, TypedObject, Unstructured};
 
@@ -84,6 +84,11 @@ impl<K: Object> Kind<K> {
     /// The same kind for unstructured objects.
     pub fn erase(&self) -> Kind<Unstructured> {
         Kind::dynamic(self.resource().clone(), self.scope().clone())
+    }
+
+    /// The same kind with only its objects' metadata: requests for it ask the server to leave out the rest.
+    pub fn metadata_only(&self) -> Kind<PartialObjectMeta> {
+        Kind::new(self.resource().clone(), self.scope().clone())
     }
 }
 

@@ -29,6 +29,6 @@ pub use conversion::{ConversionError, decode, from_unstructured, to_unstructured
 pub use key::ObjectKey;
 pub use kind::Kind;
 pub use kube_core::discovery::Scope;
-pub use kube_core::{ApiResource, GroupVersionKind, TypeMeta};
+pub use kube_core::{ApiResource, GroupVersionKind, PartialObjectMeta, TypeMeta};
 pub use object::{Object, ObjectExt, StaticScope, TypedObject, Unstructured};
 pub use scheme::{Registration, Scheme, SchemeError};

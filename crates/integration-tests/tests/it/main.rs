@@ -10,6 +10,7 @@ mod controller;
 mod definitions;
 mod demo;
 mod determinism;
+mod examples;
 mod garbage_collection;
 mod kubectl;
 mod namespaces;

@@ -1,0 +1,23 @@
+//! The crates' examples that need a server, each run as its user would.
+
+use integration_tests::{Example, Fixture};
+
+/// Runs the example against a server of its own; it must succeed and print `expected`, the fixture's namespace as
+/// `<namespace>`.
+async fn check(package: &str, example: &str, words: &[&str], expected: &str) {
+    let fixture = Fixture::start(&format!("example-{}", example.replace('_', "-"))).await;
+    let printed = Example::of(&fixture, package, example).await.run(words).await;
+    assert_eq!(printed.replace(fixture.namespace(), "<namespace>").trim(), expected.trim(), "{package}: {example}");
+    fixture.stop().await;
+}
+
+#[tokio::test]
+async fn client_three_views() {
+    let expected = "\
+typed: <namespace>/three-views has color=green
+unstructured: its size is 3
+metadata only: its label app is three-views
+applied twice: still one change
+deleted, and then there is none";
+    check("controller-runtime-client", "three_views", &[], expected).await;
+}
