@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use controller_runtime_client::{ClientError, ErrorClass};
+use controller_runtime_client::{Classify, ClientError, ErrorClass};
 use controller_runtime_scheme::ObjectKey;
 
 /// A read from the cache failed, or a write through the [`DelegatingClient`](crate::DelegatingClient).
@@ -142,5 +142,15 @@ impl CacheError {
     /// Somebody else changed the object.
     pub fn is_conflict(&self) -> bool {
         self.class() == ErrorClass::Conflict
+    }
+}
+
+impl Classify for CacheError {
+    fn class(&self) -> ErrorClass {
+        Self::class(self)
+    }
+
+    fn is_stale_write(&self) -> bool {
+        matches!(self, Self::Client(error) if error.is_stale_write())
     }
 }

@@ -7,6 +7,7 @@ use controller_runtime_scheme::{Kind, Object, ObjectKey, TypedObject};
 use kube_core::object::HasStatus;
 
 use crate::api::{Api, Deletion, Upsert};
+use crate::class::Classify;
 use crate::error::ClientError;
 use crate::list::List;
 use crate::options::{ClientOptions, DeleteOptions, FieldValidation, ListOptions, WriteOptions};
@@ -200,6 +201,15 @@ impl Client {
         self.typed().create_or_update(start, change).await
     }
 
+    /// See [`Api::create_or_patch`].
+    pub async fn create_or_patch<K: TypedObject>(
+        &self,
+        start: K,
+        change: impl FnOnce(&mut K) -> Result<(), ClientError>,
+    ) -> Result<(K, Upsert), ClientError> {
+        self.typed().create_or_patch(start, change).await
+    }
+
     /// See [`Api::update_status`].
     pub async fn update_status<K: TypedObject>(&self, object: &K) -> Result<K, ClientError> {
         self.typed().update_status(object).await
@@ -228,9 +238,10 @@ impl Client {
     }
 
     /// Runs `attempt` again while it ends in a conflict, see [`retry_on_conflict`].
-    pub async fn retry_on_conflict<T, F>(&self, attempt: impl FnMut() -> F) -> Result<T, ClientError>
+    pub async fn retry_on_conflict<T, E, F>(&self, attempt: impl FnMut() -> F) -> Result<T, E>
     where
-        F: Future<Output = Result<T, ClientError>>,
+        E: Classify,
+        F: Future<Output = Result<T, E>>,
     {
         retry_on_conflict(self.ambient(), attempt).await
     }

@@ -4,6 +4,7 @@ use std::time::Duration;
 use controller_runtime_scheme::{ConversionError, GroupVersionKind, ObjectKey};
 use kube_core::Status;
 
+use crate::class::{ErrorClass, class_of};
 use crate::owner::OwnerError;
 
 /// What a request does, as RBAC names it.
@@ -181,45 +182,12 @@ pub enum RequestProblem {
     /// A mutation changed the object's name or namespace.
     #[error("the mutation changed the object's name or namespace to {0}")]
     Renamed(ObjectKey),
+    /// Somebody else changed the same list of the status, whose items can't be told apart.
+    #[error("somebody else has changed a list of the status that this change replaces")]
+    ListChanged,
     /// HTTP does not allow what the request contains.
     #[error("the request is not valid HTTP: {0}")]
     Http(String),
-}
-
-/// What can be done about a [`ClientError`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ErrorClass {
-    /// The object does not exist.
-    NotFound,
-    /// The server does not serve the kind, for example because its CRD isn't installed (yet).
-    KindNotServed,
-    /// Somebody else changed the object: read it again and decide again.
-    Conflict,
-    /// An object of that name exists.
-    AlreadyExists,
-    /// The object breaks the kind's rules.
-    Invalid,
-    /// The identity may not do this.
-    Forbidden,
-    /// The credentials are missing, wrong or expired.
-    Unauthorized,
-    /// The version or the continue token is too old for the server: start again with a list.
-    Expired,
-    /// It may work when tried again.
-    Transient {
-        /// How long the server asks to wait.
-        retry_after: Option<Duration>,
-    },
-    /// It fails the same way when tried again.
-    Terminal,
-}
-
-impl ErrorClass {
-    /// Whether the same request can succeed later without a change to the program or its input.
-    pub fn is_retryable(self) -> bool {
-        !matches!(self, Self::Invalid | Self::Terminal)
-    }
 }
 
 impl ClientError {
@@ -234,7 +202,8 @@ impl ClientError {
                 _ => ErrorClass::Transient { retry_after: None },
             },
             Self::UnknownKind { .. } => ErrorClass::KindNotServed,
-            Self::Owner(OwnerError::AlreadyOwned { .. }) => ErrorClass::Conflict,
+            Self::Owner(OwnerError::AlreadyOwned { .. })
+            | Self::Refused { problem: RequestProblem::ListChanged, .. } => ErrorClass::Conflict,
             Self::Answer { .. }
             | Self::Conversion { .. }
             | Self::Refused { .. }
@@ -284,38 +253,31 @@ impl ClientError {
         self.class() == ErrorClass::AlreadyExists
     }
 
+    /// The server found the object to break its kind's rules.
+    pub fn is_invalid(&self) -> bool {
+        self.class() == ErrorClass::Invalid
+    }
+
+    /// The identity may not do this.
+    pub fn is_forbidden(&self) -> bool {
+        self.class() == ErrorClass::Forbidden
+    }
+
+    /// It may work when tried again: time-outs, 429, 5xx, a failed connection.
+    pub fn is_transient(&self) -> bool {
+        matches!(self.class(), ErrorClass::Transient { .. })
+    }
+
+    /// Whether the server names this cause in its answer, for example `NamespaceTerminating` or
+    /// `FieldManagerConflict`.
+    pub fn has_cause(&self, reason: &str) -> bool {
+        let details = self.status().and_then(|status| status.details.as_ref());
+        details.is_some_and(|details| details.causes.iter().any(|cause| cause.reason == reason))
+    }
+
     /// The version or the continue token is too old for the server.
     pub fn is_expired(&self) -> bool {
         self.class() == ErrorClass::Expired
-    }
-}
-
-/// "Not found" as `None`, everything else as it is.
-pub fn ignore_not_found<T>(result: Result<T, ClientError>) -> Result<Option<T>, ClientError> {
-    match result {
-        Ok(value) => Ok(Some(value)),
-        Err(error) if error.is_not_found() => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// The reason decides where the server gives one, else the HTTP code.
-fn class_of(status: &Status, retry_after: Option<Duration>) -> ErrorClass {
-    match (status.reason.as_str(), status.code) {
-        ("AlreadyExists", _) => ErrorClass::AlreadyExists,
-        ("Conflict", _) | (_, 409) => ErrorClass::Conflict,
-        ("NotFound", _) | (_, 404) => {
-            // An unknown path is answered without the details that a missing object's answer has.
-            let about_object = status.details.as_ref().is_some_and(|details| !details.name.is_empty());
-            if about_object { ErrorClass::NotFound } else { ErrorClass::KindNotServed }
-        }
-        ("Invalid", _) | (_, 422) => ErrorClass::Invalid,
-        ("Forbidden", _) | (_, 403) => ErrorClass::Forbidden,
-        ("Unauthorized", _) | (_, 401) => ErrorClass::Unauthorized,
-        ("Expired" | "Gone", _) | (_, 410) => ErrorClass::Expired,
-        ("TooManyRequests" | "ServerTimeout" | "Timeout" | "InternalError" | "ServiceUnavailable", _)
-        | (_, 408 | 429 | 500..) => ErrorClass::Transient { retry_after },
-        _ => ErrorClass::Terminal,
     }
 }
 
@@ -340,47 +302,4 @@ fn chain(error: &kube_client::Error) -> String {
         source = cause.source();
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use kube_core::Status;
-    use kube_core::response::StatusDetails;
-
-    use super::{ErrorClass, class_of};
-
-    fn check(code: u16, reason: &str, name: &str, expected: ErrorClass) {
-        let details = StatusDetails {
-            name: name.to_owned(),
-            group: String::new(),
-            kind: String::new(),
-            uid: String::new(),
-            causes: Vec::new(),
-            retry_after_seconds: 0,
-        };
-        let status = Status::failure("", reason).with_code(code).with_details(details);
-        assert_eq!(class_of(&status, Some(Duration::from_secs(1))), expected, "{code} {reason}");
-    }
-
-    #[test]
-    fn statuses_have_classes() {
-        let transient = ErrorClass::Transient { retry_after: Some(Duration::from_secs(1)) };
-        check(404, "NotFound", "web", ErrorClass::NotFound);
-        check(404, "NotFound", "", ErrorClass::KindNotServed);
-        check(404, "", "", ErrorClass::KindNotServed);
-        check(409, "Conflict", "web", ErrorClass::Conflict);
-        check(409, "AlreadyExists", "web", ErrorClass::AlreadyExists);
-        check(410, "Expired", "", ErrorClass::Expired);
-        check(422, "Invalid", "web", ErrorClass::Invalid);
-        check(403, "Forbidden", "web", ErrorClass::Forbidden);
-        check(401, "Unauthorized", "", ErrorClass::Unauthorized);
-        check(429, "TooManyRequests", "", transient);
-        check(500, "InternalError", "", transient);
-        check(504, "Timeout", "", transient);
-        check(503, "", "", transient);
-        check(400, "BadRequest", "", ErrorClass::Terminal);
-        check(415, "UnsupportedMediaType", "", ErrorClass::Terminal);
-    }
 }

@@ -1,4 +1,9 @@
+mod registry;
+
 use kube_core::Resource;
+
+pub(crate) use registry::Outcome;
+pub use registry::{Finalization, FinalizeError, Finalized, FinalizerError, Finalizers};
 
 /// Whether the object has the finalizer.
 pub fn has_finalizer<K: Resource>(object: &K, finalizer: &str) -> bool {

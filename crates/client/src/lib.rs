@@ -22,6 +22,8 @@
 mod api;
 mod apply;
 mod backoff;
+mod child_name;
+mod class;
 mod client;
 mod error;
 mod finalizer;
@@ -32,20 +34,28 @@ mod owner;
 mod patch;
 mod request;
 mod retry;
+mod three_way;
 mod transport;
 mod watch;
 
 pub use api::{Api, Deletion, Upsert};
 pub use backoff::Backoff;
+pub use child_name::{child_label, child_name};
+pub use class::{Classify, ErrorClass, ignore_already_exists, ignore_not_found};
 pub use client::Client;
-pub use error::{ClientError, ErrorClass, RequestInfo, RequestProblem, Verb, ignore_not_found};
-pub use finalizer::{add_finalizer, has_finalizer, remove_finalizer};
+pub use error::{ClientError, RequestInfo, RequestProblem, Verb};
+pub use finalizer::{
+    Finalization, FinalizeError, Finalized, FinalizerError, Finalizers, add_finalizer, has_finalizer, remove_finalizer,
+};
 pub use kube_core::{Expression, Selector, Status};
 pub use list::{List, Page};
 pub use options::{
     ClientOptions, DeleteOptions, FieldValidation, ListOptions, Propagation, ResourceVersionMatch, WatchOptions,
 };
-pub use owner::{OwnedBy, OwnerError, controller_of, set_controller_reference, set_owner_reference};
+pub use owner::{
+    OwnedBy, OwnerError, controller_of, has_owner_reference, remove_controller_reference, remove_owner_reference,
+    set_controller_reference, set_owner_reference,
+};
 pub use patch::Patch;
 pub use retry::retry_on_conflict;
 pub use watch::{WatchEventType, WatchFrame, WatchStream};

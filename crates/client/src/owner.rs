@@ -69,6 +69,21 @@ pub fn set_owner_reference<C: Object, O: Object>(child: &mut C, owner: &O, kind:
     Ok(())
 }
 
+/// Whether `owner` is among the owners of `child`, whatever the version of its API in the reference.
+pub fn has_owner_reference<C: Resource, O: Object>(child: &C, owner: &O, kind: &Kind<O>) -> bool {
+    child.meta().owner_references.iter().flatten().any(|reference| refers_to(reference, owner, kind))
+}
+
+/// Removes `owner` from the owners of `child`, in memory. Says whether that changed it.
+pub fn remove_owner_reference<C: Resource, O: Object>(child: &mut C, owner: &O, kind: &Kind<O>) -> bool {
+    remove_where(child, |reference| refers_to(reference, owner, kind))
+}
+
+/// Removes `owner` from the owners of `child` if it controls it, in memory. Says whether that changed it.
+pub fn remove_controller_reference<C: Resource, O: Object>(child: &mut C, owner: &O, kind: &Kind<O>) -> bool {
+    remove_where(child, |reference| reference.controller == Some(true) && refers_to(reference, owner, kind))
+}
+
 /// The owner that controls the object.
 pub fn controller_of<K: Resource>(object: &K) -> Option<&OwnerReference> {
     object.meta().owner_references.iter().flatten().find(|reference| reference.controller == Some(true))
@@ -94,6 +109,12 @@ pub trait OwnedBy: Object {
     /// ```
     fn owned_by<O: TypedObject>(mut self, owner: &O) -> Result<Self, OwnerError> {
         set_controller_reference(&mut self, owner, &Kind::typed())?;
+        Ok(self)
+    }
+
+    /// The object, controlled by `owner` of this kind: for owners whose type alone does not say what they are.
+    fn owned_by_kind<O: Object>(mut self, owner: &O, kind: &Kind<O>) -> Result<Self, OwnerError> {
+        set_controller_reference(&mut self, owner, kind)?;
         Ok(self)
     }
 }
@@ -130,6 +151,20 @@ fn put<C: Object>(child: &mut C, reference: OwnerReference) {
     }
 }
 
+fn remove_where<C: Resource>(child: &mut C, removed: impl Fn(&OwnerReference) -> bool) -> bool {
+    let meta = child.meta_mut();
+    let Some(references) = &mut meta.owner_references else { return false };
+    let before = references.len();
+    references.retain(|reference| !removed(reference));
+    references.len() < before
+}
+
+fn refers_to<O: Object>(reference: &OwnerReference, owner: &O, kind: &Kind<O>) -> bool {
+    group(&reference.api_version) == kind.resource().group
+        && reference.kind == kind.name()
+        && Some(&reference.name) == owner.meta().name.as_ref()
+}
+
 /// The version of the API does not matter: all versions of a kind are one object.
 fn same_owner(a: &OwnerReference, b: &OwnerReference) -> bool {
     group(&a.api_version) == group(&b.api_version) && a.kind == b.kind && a.name == b.name
@@ -141,12 +176,16 @@ fn group(api_version: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use controller_runtime_scheme::Kind;
+    use controller_runtime_scheme::{Kind, Unstructured};
     use k8s_openapi::api::apps::v1::Deployment;
     use k8s_openapi::api::core::v1::{ConfigMap, Node};
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+    use kube_core::{ApiResource, GroupVersionKind, discovery::Scope};
 
-    use super::{OwnedBy, set_owner_reference};
+    use super::{
+        OwnedBy, controller_of, has_owner_reference, remove_controller_reference, remove_owner_reference,
+        set_owner_reference,
+    };
 
     fn meta(namespace: &str, name: &str, uid: &str) -> ObjectMeta {
         let set = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -179,7 +218,35 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_to_the_same_owner_is_replaced() {
+    fn an_owner_known_at_run_time_is_named_as_its_kind() {
+        let gvk = GroupVersionKind::gvk("ref.dev", "v1", "App");
+        let kind = Kind::dynamic(ApiResource::from_gvk(&gvk), Scope::Namespaced);
+        let mut owner = Unstructured::new("web", kind.resource());
+        owner.metadata = meta("ns", "web", "u1");
+        let child = config_map("ns", "a").owned_by_kind(&owner, &kind).unwrap();
+        let reference = controller_of(&child).unwrap();
+        assert_eq!((reference.api_version.as_str(), reference.kind.as_str()), ("ref.dev/v1", "App"));
+        assert!(has_owner_reference(&child, &owner, &kind));
+    }
+
+    #[test]
+    fn references_go_by_group_kind_and_name() {
+        let (kind, web) = (Kind::<Deployment>::typed(), deployment("ns", "web", "u1"));
+        let node = Node { metadata: meta("", "n1", "u2"), ..Node::default() };
+        let mut child = config_map("ns", "a").owned_by(&web).unwrap();
+        set_owner_reference(&mut child, &node, &Kind::typed()).unwrap();
+        child.metadata.owner_references.as_mut().unwrap()[0].api_version = "apps/v1beta1".to_owned();
+        assert!(has_owner_reference(&child, &web, &kind));
+        assert!(!has_owner_reference(&child, &deployment("ns", "api", "u1"), &kind));
+        assert!(!remove_controller_reference(&mut child, &node, &Kind::typed()), "the node does not control it");
+        assert!(remove_controller_reference(&mut child, &web, &kind));
+        assert!(!remove_owner_reference(&mut child, &web, &kind));
+        assert!(remove_owner_reference(&mut child, &node, &Kind::typed()));
+        assert_eq!(child.metadata.owner_references.unwrap(), []);
+    }
+
+    #[test]
+    fn b45_a_version_change_replaces_the_reference() {
         let mut child = config_map("ns", "a").owned_by(&deployment("ns", "web", "u1")).unwrap();
         child.metadata.owner_references.as_mut().unwrap()[0].api_version = "apps/v1beta1".to_owned();
         let child = child.owned_by(&deployment("ns", "web", "u2")).unwrap();
@@ -189,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn refused_owners() {
+    fn b45_refused_owners() {
         fn check(child: ConfigMap, owner: &Deployment, expected: &str) {
             assert_eq!(child.owned_by(owner).unwrap_err().to_string(), expected);
         }

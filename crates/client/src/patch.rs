@@ -1,5 +1,8 @@
-use controller_runtime_scheme::{ConversionError, Kind, Object, with_type};
-use serde_json::{Map, Value};
+use controller_runtime_scheme::{ConversionError, Kind, Object, ObjectKey, with_type};
+use serde_json::{Map, Value, json};
+
+use crate::error::{ClientError, RequestProblem, Verb};
+use crate::request::Request;
 
 /// A change to parts of an object. Server-side apply is a verb of its own.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +21,26 @@ impl Patch {
     pub fn merge_from<K: Object>(kind: &Kind<K>, old: &K, new: &K) -> Result<Self, ConversionError> {
         let (old, new) = (with_type(kind, old)?, with_type(kind, new)?);
         Ok(Self::Merge(merge_difference(&old, &new).unwrap_or_else(|| Value::Object(Map::new()))))
+    }
+
+    /// The same patch, tied to the version that `object` has: when the server has another, that is a conflict and
+    /// nothing is changed. An `object` without a version is an error.
+    pub fn with_optimistic_lock<K: Object>(self, kind: &Kind<K>, object: &K) -> Result<Self, ClientError> {
+        let Some(version) = object.meta().resource_version.clone().filter(|version| !version.is_empty()) else {
+            let request = Request::object(kind, Verb::Patch, &ObjectKey::of(object), None)?;
+            return Err(request.refuse(RequestProblem::MissingResourceVersion));
+        };
+        Ok(match self {
+            Self::Merge(patch) => Self::Merge(with_version(patch, version)),
+            Self::Strategic(patch) => Self::Strategic(with_version(patch, version)),
+            Self::Json(mut operations) => {
+                // To write the version is what makes the server compare it; a failed test would be an invalid patch.
+                let path = json_patch::jsonptr::PointerBuf::from_tokens(["metadata", "resourceVersion"]);
+                let lock = json_patch::ReplaceOperation { path, value: Value::String(version) };
+                operations.0.insert(0, json_patch::PatchOperation::Replace(lock));
+                Self::Json(operations)
+            }
+        })
     }
 
     /// Whether the patch changes nothing.
@@ -42,6 +65,16 @@ impl Patch {
             Self::Json(patch) => serde_json::to_vec(patch),
         }
     }
+}
+
+fn with_version(mut patch: Value, version: String) -> Value {
+    if let Value::Object(members) = &mut patch {
+        let metadata = members.entry("metadata").or_insert_with(|| json!({}));
+        if let Value::Object(metadata) = metadata {
+            metadata.insert("resourceVersion".to_owned(), Value::String(version));
+        }
+    }
+    patch
 }
 
 /// The JSON merge patch that turns `old` into `new`; none when they are equal.
@@ -69,9 +102,43 @@ pub(crate) fn merge_difference(old: &Value, new: &Value) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
+    use controller_runtime_scheme::Kind;
+    use k8s_openapi::api::core::v1::ConfigMap;
     use serde_json::{Value, json};
 
-    use super::merge_difference;
+    use super::{Patch, merge_difference};
+
+    fn object(version: &str) -> ConfigMap {
+        let metadata = json!({"namespace": "ns", "name": "a", "resourceVersion": version});
+        serde_json::from_value(json!({"metadata": metadata})).unwrap()
+    }
+
+    #[test]
+    fn b29_an_optimistic_lock_needs_a_version() {
+        let kind = Kind::<ConfigMap>::typed();
+        let (empty, mut absent) = (object(""), object(""));
+        absent.metadata.resource_version = None;
+        for unread in [empty, absent] {
+            let error = Patch::Merge(json!({})).with_optimistic_lock(&kind, &unread).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                "cannot patch ConfigMap/v1 ns/a: the object has no resourceVersion to guard the change with"
+            );
+        }
+    }
+
+    #[test]
+    fn a_lock_is_part_of_the_patch() {
+        let locked = |patch: Patch| {
+            let patch = patch.with_optimistic_lock(&Kind::<ConfigMap>::typed(), &object("5")).unwrap();
+            String::from_utf8(patch.to_bytes().unwrap()).unwrap()
+        };
+        let json_patch = serde_json::from_value(json!([{"op": "remove", "path": "/data/k"}])).unwrap();
+        insta::assert_snapshot!(locked(Patch::Json(json_patch)), @r#"[{"op":"replace","path":"/metadata/resourceVersion","value":"5"},{"op":"remove","path":"/data/k"}]"#);
+        insta::assert_snapshot!(locked(Patch::Merge(json!({"data": null}))), @r#"{"data":null,"metadata":{"resourceVersion":"5"}}"#);
+        let labels = json!({"metadata": {"labels": {"a": "b"}}});
+        insta::assert_snapshot!(locked(Patch::Strategic(labels)), @r#"{"metadata":{"labels":{"a":"b"},"resourceVersion":"5"}}"#);
+    }
 
     #[test]
     fn a_difference_holds_only_what_changed() {

@@ -4,23 +4,29 @@ use controller_runtime_ambient::Ambient;
 use tokio::time::sleep;
 
 use crate::backoff::Backoff;
-use crate::error::ClientError;
+use crate::class::Classify;
 
 /// How often a conflict is met with another attempt.
-const ATTEMPTS: usize = 5;
+pub(crate) const ATTEMPTS: usize = 5;
 
-/// Runs `attempt` again, up to five times in all, while it ends in a conflict. Each attempt must read the object
-/// anew; with the same stale one it conflicts for ever.
+/// The delays between attempts: short, because a conflict is over when the object is read anew.
+pub(crate) fn conflict_backoff(ambient: &Ambient) -> Backoff {
+    Backoff::new(ambient, Duration::from_millis(10), Duration::from_secs(1))
+}
+
+/// Runs `attempt` again, up to five times in all, while it ends in a [stale write](Classify::is_stale_write). Each
+/// attempt must read the object anew; with the same stale one it conflicts for ever.
 ///
-/// The delays start near 10 ms and double.
-pub async fn retry_on_conflict<T, F>(ambient: &Ambient, mut attempt: impl FnMut() -> F) -> Result<T, ClientError>
+/// The delays start near 10 ms and double. Cancel safe between attempts.
+pub async fn retry_on_conflict<T, E, F>(ambient: &Ambient, mut attempt: impl FnMut() -> F) -> Result<T, E>
 where
-    F: Future<Output = Result<T, ClientError>>,
+    E: Classify,
+    F: Future<Output = Result<T, E>>,
 {
-    let mut backoff = Backoff::new(ambient, Duration::from_millis(10), Duration::from_secs(1));
+    let mut backoff = conflict_backoff(ambient);
     for _ in 1..ATTEMPTS {
         match attempt().await {
-            Err(error) if error.is_conflict() => sleep(backoff.next_delay()).await,
+            Err(error) if error.is_stale_write() => sleep(backoff.next_delay()).await,
             result => return result,
         }
     }

@@ -1,72 +1,20 @@
 //! What goes over the wire, and what becomes of the answers, with a scripted server in the process.
 
-use std::sync::Arc;
+mod scripted;
+
 use std::time::Duration;
 
-use bytes::Bytes;
 use controller_runtime_ambient::Ambient;
 use controller_runtime_client::{
-    Client, ClientError, ClientOptions, DeleteOptions, ErrorClass, FieldValidation, ListOptions, Patch, Propagation,
-    Upsert,
+    ClientError, ClientOptions, DeleteOptions, ErrorClass, FieldValidation, ListOptions, Patch, Propagation, Upsert,
 };
 use controller_runtime_metrics::{Format, Registry};
 use controller_runtime_scheme::{ApiResource, GroupVersionKind, Kind, Scope};
-use http::{Request, Response};
-use http_body_util::{BodyExt, Full};
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
-use kube_client::client::Body;
-use parking_lot::Mutex;
-use serde_json::{Value, json};
-
-/// What the server saw: a line for each request with its body, if any.
-type Log = Arc<Mutex<Vec<String>>>;
-
-/// A client whose requests get the scripted answers, one after the other, and the log of the requests.
-fn scripted(answers: Vec<(u16, Value)>) -> (Client, Log) {
-    scripted_with(answers, ClientOptions::new().ambient(Ambient::seeded(1)).field_manager("test"))
-}
-
-fn scripted_with(answers: Vec<(u16, Value)>, options: ClientOptions) -> (Client, Log) {
-    let log = Log::default();
-    let answers = Arc::new(Mutex::new(answers.into_iter()));
-    let seen = log.clone();
-    let service = tower::service_fn(move |request: Request<Body>| {
-        let (answers, seen) = (answers.clone(), seen.clone());
-        async move {
-            let (parts, body) = request.into_parts();
-            let body = body.collect().await?.to_bytes();
-            let mut line = format!("{} {}", parts.method, parts.uri);
-            if let Some(content_type) = parts.headers.get("content-type") {
-                let content_type = content_type.to_str()?;
-                line = format!("{line} {content_type} {}", String::from_utf8_lossy(&body));
-            }
-            seen.lock().push(line);
-            let Some((code, answer)) = answers.lock().next() else { return std::future::pending().await };
-            let mut response = Response::builder().status(code);
-            if let Some(seconds) = answer.get("retryAfter").and_then(Value::as_u64) {
-                response = response.header("retry-after", seconds);
-            }
-            Ok::<_, tower::BoxError>(response.body(Full::new(Bytes::from(answer.to_string())))?)
-        }
-    });
-    (Client::with_host(kube_client::Client::new(service, "default"), "test:443".to_owned(), options), log)
-}
-
-fn status(code: u16, reason: &str, name: &str) -> Value {
-    json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": format!("{reason} {name}"),
-        "reason": reason, "code": code, "details": {"name": name}})
-}
-
-fn config_map(name: &str, data: &str, version: &str) -> Value {
-    json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"k": data},
-        "metadata": {"namespace": "ns", "name": name, "uid": "u1", "resourceVersion": version}})
-}
-
-fn typed(value: Value) -> ConfigMap {
-    serde_json::from_value(value).expect("it is a ConfigMap")
-}
+use scripted::{config_map, scripted, scripted_with, status, typed};
+use serde_json::json;
 
 #[tokio::test]
 async fn writes_as_they_are_sent() {
@@ -223,7 +171,7 @@ async fn a_status_change_writes_only_what_changed() {
 }
 
 #[tokio::test]
-async fn create_or_update_says_what_it_did() {
+async fn b46_create_or_update_says_what_it_did() {
     let (client, log) = scripted(vec![
         (404, status(404, "NotFound", "a")),
         (201, config_map("a", "1", "5")),

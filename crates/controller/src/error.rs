@@ -12,7 +12,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 ///
 /// Any [`std::error::Error`] becomes one with `?`. It is transient, so that the object is tried again after its
 /// back-off, unless a [`CacheError`] or [`ClientError`] in its chain of sources has the class
-/// [`ErrorClass::Terminal`], or it was made by [`Error::terminal`]. The object of a terminal error is reconciled again
+/// [`ErrorClass::Terminal`] or [`ErrorClass::Invalid`], or it was made by [`Error::terminal`]. The object of a terminal error is reconciled again
 /// when something changes.
 ///
 /// Like other types that every error converts into, it isn't a [`std::error::Error`] itself.
@@ -70,7 +70,7 @@ fn class_of(error: &(dyn StdError + 'static)) -> Class {
         let class = error.downcast_ref::<ClientError>().map(ClientError::class);
         if let Some(class) = class.or_else(|| error.downcast_ref::<CacheError>().map(CacheError::class)) {
             return match class {
-                ErrorClass::Terminal => Class::Terminal,
+                class if !class.is_retryable() => Class::Terminal,
                 ErrorClass::Transient { retry_after } => Class::Transient { retry_after },
                 _ => Class::Transient { retry_after: None },
             };

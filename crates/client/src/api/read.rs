@@ -1,7 +1,8 @@
 use controller_runtime_scheme::{Object, ObjectKey};
 
 use crate::api::{Api, answer, conversion};
-use crate::error::{ClientError, Verb, ignore_not_found};
+use crate::class::ignore_not_found;
+use crate::error::{ClientError, Verb};
 use crate::list::{List, Page};
 use crate::options::{ListOptions, WatchOptions};
 use crate::request::Request;

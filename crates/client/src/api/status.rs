@@ -2,11 +2,15 @@ use controller_runtime_scheme::{Object, ObjectKey, with_type};
 use kube_core::Resource;
 use kube_core::object::HasStatus;
 use serde_json::{Map, Value, json};
+use tokio::time::sleep;
 
 use crate::api::{Api, conversion};
-use crate::error::{ClientError, Verb};
+use crate::class::Classify;
+use crate::error::{ClientError, RequestProblem, Verb};
 use crate::patch::{Patch, merge_difference};
 use crate::request::Request;
+use crate::retry::{ATTEMPTS, conflict_backoff};
+use crate::three_way::{Clash, changes_a_list, three_way};
 
 const STATUS: &str = "status";
 
@@ -31,8 +35,11 @@ impl<K: Object> Api<K> {
     /// `change` changed nothing.
     ///
     /// The write is a merge patch of the changed fields, tied to the object's uid but not to its version: a stale
-    /// `object` is no conflict, and fields that others write at the same time stay. A list is one field and replaced
-    /// whole, so where several write conditions, each should apply its own by [`Api::apply_status`]. Gives the server's
+    /// `object` is no conflict, and fields that others write at the same time stay. A merge patch replaces lists whole.
+    /// Where a list is among the changes the patch is therefore tied to the version too, and when somebody else has
+    /// written since, the changes are put on top of the newest status, up to five times: lists whose items have a
+    /// `type`, `name`, `key`, `id` or `ip` of their own, such as conditions, merge item by item, so that of several
+    /// writers none loses what it wrote. Other lists that two writers change at once are a conflict. Gives the server's
     /// object, or a copy of `object` when there was nothing to write.
     pub async fn change_status(&self, object: &K, change: impl FnOnce(&mut K::Status)) -> Result<K, ClientError>
     where
@@ -45,23 +52,67 @@ impl<K: Object> Api<K> {
     /// what `change` does to the status counts.
     pub async fn change_status_of(&self, object: &K, change: impl FnOnce(&mut K)) -> Result<K, ClientError> {
         let request = Request::object(self.kind(), Verb::Patch, &ObjectKey::of(object), Some(STATUS))?;
-        let status_of = |object: &K| -> Result<Value, ClientError> {
-            let value = with_type(self.kind(), object).map_err(|source| conversion(&request, source))?;
-            // A status that isn't there and an empty one are different, but no reason to write.
-            let status = value.get(STATUS).filter(|status| !status.is_null());
-            Ok(status.cloned().unwrap_or_else(|| Value::Object(Map::new())))
-        };
         let mut changed = object.clone();
         change(&mut changed);
-        match merge_difference(&status_of(object)?, &status_of(&changed)?) {
-            Some(difference) => {
-                let mut patch = json!({"status": difference});
-                if let Some(uid) = &Resource::meta(object).uid {
-                    patch["metadata"] = json!({"uid": uid});
+        let (base, ours) = (self.status_of(object, &request)?, self.status_of(&changed, &request)?);
+        let Some(difference) = merge_difference(&base, &ours) else { return Ok(object.clone()) };
+        let key = ObjectKey::of(object);
+        if !changes_a_list(&difference) {
+            return self.patch_status(key, &status_patch(object, difference, false)).await;
+        }
+        self.merge_status(object, &base, &ours, &request).await
+    }
+
+    /// Writes the changes that lead from `base` to `ours`, on top of what the status is, until nobody else wrote
+    /// meanwhile.
+    async fn merge_status(&self, object: &K, base: &Value, ours: &Value, request: &Request) -> Result<K, ClientError> {
+        let (key, meta) = (ObjectKey::of(object), Resource::meta(object));
+        let mut backoff = conflict_backoff(&self.transport.options.ambient);
+        let mut live = match meta.resource_version {
+            Some(_) => object.clone(),
+            None => self.get(&key).await?,
+        };
+        let mut left = ATTEMPTS;
+        loop {
+            let theirs = self.status_of(&live, request)?;
+            let merged = three_way(base, ours, &theirs).map_err(|Clash| request.refuse(RequestProblem::ListChanged))?;
+            let Some(difference) = merge_difference(&theirs, &merged) else { return Ok(live) };
+            left -= 1;
+            match self.patch_status(&key, &status_patch(&live, difference, true)).await {
+                Err(error) if error.is_stale_write() && left > 0 => {
+                    sleep(backoff.next_delay()).await;
+                    live = self.get(&key).await?;
+                    if meta.uid.is_some() && Resource::meta(&live).uid != meta.uid {
+                        // It is another object of the same name.
+                        return Err(error);
+                    }
                 }
-                self.patch_status(ObjectKey::of(object), &Patch::Merge(patch)).await
+                result => return result,
             }
-            None => Ok(object.clone()),
         }
     }
+
+    fn status_of(&self, object: &K, request: &Request) -> Result<Value, ClientError> {
+        let value = with_type(self.kind(), object).map_err(|source| conversion(request, source))?;
+        // A status that isn't there and an empty one are different, but no reason to write.
+        let status = value.get(STATUS).filter(|status| !status.is_null());
+        Ok(status.cloned().unwrap_or_else(|| Value::Object(Map::new())))
+    }
+}
+
+/// The patch for the status of `object`, if it still is that object, and, when `guarded`, that version of it.
+fn status_patch<K: Resource>(object: &K, difference: Value, guarded: bool) -> Patch {
+    let meta = object.meta();
+    let mut metadata = Map::new();
+    if let Some(uid) = &meta.uid {
+        metadata.insert("uid".to_owned(), json!(uid));
+    }
+    if let Some(version) = meta.resource_version.as_ref().filter(|_| guarded) {
+        metadata.insert("resourceVersion".to_owned(), json!(version));
+    }
+    let mut patch = Map::from_iter([(STATUS.to_owned(), difference)]);
+    if !metadata.is_empty() {
+        patch.insert("metadata".to_owned(), Value::Object(metadata));
+    }
+    Patch::Merge(Value::Object(patch))
 }
