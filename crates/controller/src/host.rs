@@ -22,6 +22,12 @@ pub trait Host {
     /// Which Rust type is which kind.
     fn scheme(&self) -> &Scheme;
 
+    /// How many objects of a kind may be reconciled at a time by a controller that doesn't say so itself. By default the
+    /// host has no opinion, and it is 1.
+    fn concurrency_of(&self, _group: &str, _kind: &str) -> Option<usize> {
+        None
+    }
+
     /// Adds something to run. Before the host's start it is kept until then, afterwards it starts at once. Gives an
     /// error when the name is taken, or the host is stopping.
     fn add(&self, runnable: Runnable) -> Result<(), AddError>;

@@ -53,5 +53,5 @@ pub use error::{Error, Result};
 pub use event::Event;
 pub use host::{AddError, Host};
 pub use reconciler::Reconciler;
-pub use runnable::Runnable;
+pub use runnable::{Runnable, Stage};
 pub use source::LOW_PRIORITY;

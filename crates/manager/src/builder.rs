@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use controller_runtime_scheme::Scheme;
 
 use crate::endpoint::{Endpoint, Health};
 use crate::error::ManagerError;
-use crate::manager::{Manager, Parts};
+use crate::manager::{Manager, Parts, Timing};
 use crate::server::Server;
 
 /// How a manager reaches its API server.
@@ -43,127 +44,128 @@ impl std::fmt::Debug for Connection {
     }
 }
 
-/// A manager in the making; see [`Manager::builder`].
-#[derive(Debug)]
-#[must_use = "a builder does nothing until it builds"]
-pub struct ManagerBuilder {
+/// `None`: for ever. An alias, so that the builder doesn't take a `None` for "not set".
+type TimeOut = Option<Duration>;
+
+/// What a manager is to be; see [`Manager::builder`].
+#[derive(bon::Builder)]
+#[builder(
+    builder_type(
+        name = ManagerBuilder,
+        vis = "pub",
+        doc {
+            /// A manager in the making; see [`Manager::builder`](crate::Manager::builder).
+        }
+    ),
+    start_fn(name = of, vis = "pub(crate)"),
+    finish_fn(name = settings, vis = "pub(crate)"),
+    state_mod(name = manager_builder, vis = "pub(crate)"),
+    on(String, into)
+)]
+pub(crate) struct Settings {
+    #[builder(start_fn)]
     connection: Connection,
-    client: ClientOptions,
-    cache: CacheOptions,
+    /// Clock, randomness, ids and tasks; by default the machine's.
+    #[builder(default)]
+    ambient: Ambient,
+    /// The registry that the manager's metrics join; by default a new one.
+    #[builder(default)]
+    metrics: Registry,
+    /// The types that the program knows; by default none.
+    #[builder(default)]
     scheme: Scheme,
+    /// The name that writes are attributed to; by default each controller's own.
+    field_manager: Option<String>,
+    /// Each request's deadline; by default 30 s.
+    #[builder(default = Duration::from_secs(30))]
+    request_timeout: Duration,
+    /// How the cache works, for example which namespaces it holds.
+    #[builder(default)]
+    cache: CacheOptions,
+    /// How long the start waits for the cache's first lists before it goes on without; by default 2 minutes. It goes on
+    /// at once when a kind cannot be listed.
+    #[builder(default = Duration::from_mins(2))]
+    cache_sync_timeout: Duration,
+    /// Where `/healthz`, `/livez` and `/readyz` are served: `host:port`, or `:port` for all IPv4 addresses of the machine.
+    /// By default, and with `""` or `"0"`, nowhere.
+    #[builder(default)]
     health_address: String,
+    /// Where `/metrics` is served, without encryption; written as the health address, which it may be equal to.
+    #[builder(default)]
     metrics_address: String,
-    graceful_timeout: Duration,
+    /// How long the manager's parts have to end after the stop before they are aborted; by default 30 s. With zero nobody
+    /// is waited for, with `None` everybody for as long as it takes.
+    #[builder(default = Some(Duration::from_secs(30)), with = |timeout: impl Into<Option<Duration>>| timeout.into())]
+    graceful_timeout: TimeOut,
+    /// How many objects of a kind may be reconciled at a time by a controller that doesn't say so itself. Kinds are
+    /// written `Kind.group`, for example `Deployment.apps`, those of the core group without the group. By default 1 each.
+    #[builder(default, with = |kinds: impl IntoIterator<Item = (impl Into<String>, usize)>| {
+        kinds.into_iter().map(|(kind, reconciles)| (kind.into(), reconciles)).collect()
+    })]
+    concurrency: BTreeMap<String, usize>,
 }
 
-impl ManagerBuilder {
-    pub(crate) fn new(connection: Connection) -> Self {
-        Self {
-            connection,
-            client: ClientOptions::new(),
-            cache: CacheOptions::new(),
-            scheme: Scheme::new(),
-            health_address: String::new(),
-            metrics_address: String::new(),
-            graceful_timeout: Duration::from_secs(30),
-        }
-    }
-
-    /// Clock, randomness, ids and tasks; by default the machine's.
-    pub fn ambient(mut self, ambient: Ambient) -> Self {
-        self.client.ambient = ambient;
-        self
-    }
-
-    /// The registry that the manager's metrics join; by default a new one.
-    pub fn metrics(mut self, metrics: Registry) -> Self {
-        self.client.metrics = metrics;
-        self
-    }
-
-    /// The types that the program knows; by default none.
-    pub fn scheme(mut self, scheme: Scheme) -> Self {
-        self.scheme = scheme;
-        self
-    }
-
-    /// The name that writes are attributed to; by default each controller's own.
-    pub fn field_manager(mut self, name: impl Into<String>) -> Self {
-        self.client.field_manager = Some(name.into());
-        self
-    }
-
-    /// Each request's deadline; by default 30 s.
-    pub fn request_timeout(mut self, timeout: Duration) -> Self {
-        self.client.timeout = timeout;
-        self
-    }
-
-    /// How the cache works, for example which namespaces it holds.
-    pub fn cache(mut self, options: CacheOptions) -> Self {
-        self.cache = options;
-        self
-    }
-
-    /// Where `/healthz`, `/livez` and `/readyz` are served: `host:port`, or `:port` for all IPv4 addresses of the machine. By
-    /// default, and with `""` or `"0"`, nowhere.
-    pub fn health_address(mut self, address: impl Into<String>) -> Self {
-        self.health_address = address.into();
-        self
-    }
-
-    /// Where `/metrics` is served, without encryption; see [`ManagerBuilder::health_address`], which it may be equal to.
-    pub fn metrics_address(mut self, address: impl Into<String>) -> Self {
-        self.metrics_address = address.into();
-        self
-    }
-
-    /// How long the manager's parts have to end after the stop before they are aborted; by default 30 s. With zero
-    /// nobody is waited for, with [`Duration::MAX`] for as long as it takes.
-    pub fn graceful_timeout(mut self, timeout: Duration) -> Self {
-        self.graceful_timeout = timeout;
-        self
-    }
-
+impl<S: manager_builder::IsComplete> ManagerBuilder<S> {
     /// The manager. Its sockets are bound, so that an address in use is an error now; nothing runs yet, and no request
     /// is made.
     pub async fn build(self) -> Result<Manager, ManagerError> {
-        let (ambient, metrics) = (self.client.ambient.clone(), self.client.metrics.clone());
+        self.settings().build().await
+    }
+}
+
+impl Settings {
+    async fn build(self) -> Result<Manager, ManagerError> {
+        let mut options = ClientOptions::new()
+            .ambient(self.ambient.clone())
+            .metrics(self.metrics.clone())
+            .timeout(self.request_timeout);
+        options.field_manager = self.field_manager;
         let client = match self.connection {
-            Connection::Config(config) => Client::from_config(*config, self.client)?,
-            Connection::Client(client) => Client::new(client, self.client),
+            Connection::Config(config) => Client::from_config(*config, options)?,
+            Connection::Client(client) => Client::new(client, options),
         };
         let cache = Cache::new(client.clone(), self.cache);
         let health = Health::default();
-        let [health_address, metrics_address] = [&self.health_address, &self.metrics_address].map(|a| address(a));
-        let mut endpoints = Vec::new();
-        match (health_address, metrics_address) {
-            (Some(both), Some(same)) if both == same && !both.ends_with(":0") => {
-                let endpoint = Endpoint { health: Some(health.clone()), metrics: Some(metrics.clone()) };
-                endpoints.push(("health and metrics", both, endpoint));
-            }
-            (for_health, for_metrics) => {
-                let endpoint = Endpoint { health: Some(health.clone()), metrics: None };
-                endpoints.extend(for_health.map(|address| ("health", address, endpoint)));
-                let endpoint = Endpoint { health: None, metrics: Some(metrics.clone()) };
-                endpoints.extend(for_metrics.map(|address| ("metrics", address, endpoint)));
-            }
-        }
         let mut servers = Vec::new();
-        for (what, address, endpoint) in endpoints {
+        for (what, address, endpoint) in endpoints(&self.health_address, &self.metrics_address, &health, &self.metrics)
+        {
             servers.push(Server::bind(what, address, endpoint).await?);
         }
         Ok(Manager::new(Parts {
-            ambient,
+            ambient: self.ambient,
             client: DelegatingClient::new(client, cache.clone()),
             cache,
-            metrics,
+            metrics: self.metrics,
             scheme: Arc::new(self.scheme),
             health,
             servers,
-            graceful_timeout: self.graceful_timeout,
+            timing: Timing { cache_sync: self.cache_sync_timeout, graceful: self.graceful_timeout },
+            concurrency: self.concurrency,
         }))
     }
+}
+
+/// What is to be served where. One address can serve both.
+fn endpoints(
+    for_health: &str,
+    for_metrics: &str,
+    health: &Health,
+    metrics: &Registry,
+) -> Vec<(&'static str, String, Endpoint)> {
+    let mut endpoints = Vec::new();
+    match (address(for_health), address(for_metrics)) {
+        (Some(both), Some(same)) if both == same && !both.ends_with(":0") => {
+            let endpoint = Endpoint { health: Some(health.clone()), metrics: Some(metrics.clone()) };
+            endpoints.push(("health and metrics", both, endpoint));
+        }
+        (for_health, for_metrics) => {
+            let endpoint = Endpoint { health: Some(health.clone()), metrics: None };
+            endpoints.extend(for_health.map(|address| ("health", address, endpoint)));
+            let endpoint = Endpoint { health: None, metrics: Some(metrics.clone()) };
+            endpoints.extend(for_metrics.map(|address| ("metrics", address, endpoint)));
+        }
+    }
+    endpoints
 }
 
 /// What the operating system understands; none where nothing is to be served.

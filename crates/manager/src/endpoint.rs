@@ -1,5 +1,6 @@
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use controller_runtime_metrics::{Format, Registry};
@@ -60,24 +61,44 @@ impl Endpoint {
     }
 }
 
+/// The longest time-out that a probe may ask for.
+const LONGEST_PROBE: Duration = Duration::from_mins(1);
+
 async fn probe(checks: &Checks, endpoint: &str, check: Option<&str>, query: &str) -> Response<Full<Bytes>> {
-    let (mut excluded, mut verbose) = (Vec::new(), false);
+    let (mut excluded, mut verbose, mut timeout) = (Vec::new(), false, None);
     for (key, value) in form_urlencoded::parse(query.as_bytes()) {
         match &*key {
             "exclude" => excluded.push(value.into_owned()),
             "verbose" => verbose = true,
+            "timeout" => match duration(&value) {
+                Some(asked) => timeout = Some(asked.min(LONGEST_PROBE)),
+                None => return text(StatusCode::BAD_REQUEST, "timeout must be like 500ms, 2s or 1m\n".to_owned()),
+            },
             _ => {}
         }
     }
     let report = match check {
-        None => checks.ask(endpoint, &excluded).await,
-        Some(name) => match checks.ask_one(endpoint, name).await {
+        None => checks.ask(endpoint, &excluded, timeout).await,
+        Some(name) => match checks.ask_one(endpoint, name, timeout).await {
             Some(report) => report,
             None => return not_found(),
         },
     };
     let status = if report.is_ok() { StatusCode::OK } else { StatusCode::INTERNAL_SERVER_ERROR };
     text(status, report.body(verbose))
+}
+
+/// A number with a unit, or of seconds.
+fn duration(text: &str) -> Option<Duration> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at_checked(digits)?;
+    let number = number.parse().ok()?;
+    match unit {
+        "ms" => Some(Duration::from_millis(number)),
+        "" | "s" => Some(Duration::from_secs(number)),
+        "m" => Some(Duration::from_secs(number.saturating_mul(60))),
+        _ => None,
+    }
 }
 
 fn scrape(metrics: &Registry, format: Format) -> Response<Full<Bytes>> {
@@ -107,10 +128,13 @@ fn with_type(status: StatusCode, content_type: &'static str, body: String) -> Re
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use bytes::Bytes;
     use controller_runtime_metrics::Registry;
     use http::{Method, Request};
     use http_body_util::BodyExt as _;
+    use tokio::time::Instant;
 
     use super::{Endpoint, Health};
     use crate::health::Check;
@@ -134,7 +158,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn paths_are_answered() {
+    async fn b41_probes_are_answered() {
         async fn check(uri: &str, status: u16, body: &str) {
             let (got, _, text) = answer(&endpoint(), Method::GET, uri, "*/*").await;
             assert_eq!((got, text.as_str()), (status, body), "{uri}");
@@ -145,9 +169,33 @@ mod tests {
         check("/readyz", 500, "[-]bad failed: reason withheld\n[+]ok ok\nreadyz check failed\n").await;
         check("/readyz?exclude=bad", 200, "ok").await;
         check("/readyz/ok", 200, "ok").await;
+        check(
+            "/readyz?exclude=bad&exclude=ok&verbose",
+            200,
+            "[+]bad excluded: ok\n[+]ok excluded: ok\nreadyz check passed\n",
+        )
+        .await;
+        check("/readyz?exclude=bad&timeout=1s", 200, "ok").await;
+        check("/readyz?timeout=soon", 400, "timeout must be like 500ms, 2s or 1m\n").await;
         check("/readyz/bad", 500, "[-]bad failed: reason withheld\nreadyz check failed\n").await;
         check("/readyz/none", 404, "not found\n").await;
         check("/", 404, "not found\n").await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_probe_can_say_how_long_checks_may_take() {
+        async fn check(query: &str, took: Duration) {
+            let endpoint = endpoint();
+            let hangs = Check::new(std::future::pending::<Result<(), String>>);
+            endpoint.health.as_ref().expect("on").live.add("hangs", hangs);
+            let before = Instant::now();
+            let (status, ..) = answer(&endpoint, Method::GET, &format!("/livez{query}"), "*/*").await;
+            assert_eq!((status, before.elapsed()), (500, took), "{query}");
+        }
+        check("", Duration::from_secs(2)).await;
+        check("?timeout=500ms", Duration::from_millis(500)).await;
+        check("?timeout=9", Duration::from_secs(9)).await;
+        check("?timeout=99m", Duration::from_mins(1)).await;
     }
 
     #[tokio::test]

@@ -1,7 +1,8 @@
 use std::error::Error as StdError;
-use std::time::Duration;
 
 use controller_runtime_client::ClientError;
+
+use crate::runnable::ShutdownReport;
 
 /// A manager could not be built, or ended badly.
 #[derive(Debug, thiserror::Error)]
@@ -35,11 +36,9 @@ pub enum ManagerError {
         source: Box<dyn StdError + Send + Sync>,
     },
     /// Some runnables did not end within the graceful time-out and were aborted.
-    #[error("still running {after:?} after the stop: {}", names.join(", "))]
+    #[error("not everything ended within the graceful time-out: {report}")]
     GracefulTimeout {
-        /// Their names.
-        names: Vec<String>,
-        /// The graceful time-out.
-        after: Duration,
+        /// What they are.
+        report: ShutdownReport,
     },
 }

@@ -45,4 +45,5 @@ pub use error::ManagerError;
 pub use health::Check;
 pub use logs::{LogError, LogFormat, init_logs};
 pub use manager::Manager;
+pub use runnable::{ShutdownReport, StillRunning};
 pub use shutdown::{Shutdown, shutdown_signals};

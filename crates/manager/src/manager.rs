@@ -1,28 +1,34 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use controller_runtime_ambient::Ambient;
-use controller_runtime_cache::{Cache, DelegatingClient};
+use controller_runtime_cache::{Cache, CacheError, DelegatingClient};
 use controller_runtime_controller::{AddError, Host, Runnable};
 use controller_runtime_metrics::Registry;
 use controller_runtime_scheme::Scheme;
 use parking_lot::Mutex;
+use tokio::time::Instant;
 
-use crate::builder::{Connection, ManagerBuilder};
+use crate::builder::{Connection, ManagerBuilder, Settings};
 use crate::endpoint::Health;
 use crate::error::ManagerError;
 use crate::health::Check;
-use crate::runnable::{Group, Groups};
+use crate::runnable::{Groups, ShutdownReport};
 use crate::server::Server;
 use crate::shutdown::Shutdown;
 
+/// How often it is looked whether a kind cannot be listed, while the cache syncs.
+const SYNC_LOOK: Duration = Duration::from_millis(50);
+
 /// Runs controllers, with what they share. Cloning is cheap; clones are one manager.
 ///
-/// Its parts start in this order: HTTP servers, the cache, controllers and other runnables. They stop in the reverse
-/// order, each group when the one before it has ended, so that a reconcile that is ending still has its cache, and
-/// probes are answered to the last.
+/// Its parts start [stage](controller_runtime_controller::Stage) by stage: servers, the cache, which has its first lists
+/// before the next ones start, what every replica runs, warm-up, and controllers with whatever else only a leader may
+/// run. At the stop those that do the program's work end first, then the cache, then the servers, so that a reconcile
+/// that is ending still has its cache, and probes are answered to the last.
 #[derive(Clone, Debug)]
 pub struct Manager {
     inner: Arc<Inner>,
@@ -38,7 +44,15 @@ pub(crate) struct Parts {
     pub(crate) scheme: Arc<Scheme>,
     pub(crate) health: Health,
     pub(crate) servers: Vec<Server>,
-    pub(crate) graceful_timeout: Duration,
+    pub(crate) timing: Timing,
+    pub(crate) concurrency: BTreeMap<String, usize>,
+}
+
+/// How long things may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timing {
+    pub(crate) cache_sync: Duration,
+    pub(crate) graceful: Option<Duration>,
 }
 
 #[derive(Debug)]
@@ -50,7 +64,9 @@ struct Inner {
     scheme: Arc<Scheme>,
     health: Health,
     addresses: Vec<(&'static str, SocketAddr)>,
-    graceful_timeout: Duration,
+    timing: Timing,
+    concurrency: BTreeMap<String, usize>,
+    groups: Groups,
     state: Mutex<State>,
 }
 
@@ -58,27 +74,31 @@ struct Inner {
 struct State {
     names: BTreeSet<String>,
     phase: Phase,
+    report: Option<ShutdownReport>,
 }
 
 #[derive(Debug)]
 enum Phase {
-    Built { servers: Vec<Server>, runnables: Vec<Runnable> },
-    Running(Group),
+    Built { servers: Vec<Server> },
+    Running,
     Stopping,
 }
 
 impl Manager {
-    /// A manager of the server that a configuration or a client leads to.
+    /// A manager of the server that a configuration or a client leads to. Everything else has a default, and each
+    /// option can be set once.
     pub fn builder(connection: impl Into<Connection>) -> ManagerBuilder {
-        ManagerBuilder::new(connection.into())
+        Settings::of(connection.into())
     }
 
     pub(crate) fn new(parts: Parts) -> Self {
-        let Parts { ambient, client, cache, metrics, scheme, health, servers, graceful_timeout } = parts;
+        let Parts { ambient, client, cache, metrics, scheme, health, servers, timing, concurrency } = parts;
         let addresses = servers.iter().map(|server| (server.what, server.address())).collect();
-        let phase = Phase::Built { servers, runnables: Vec::new() };
-        let state = Mutex::new(State { names: BTreeSet::new(), phase });
-        let inner = Inner { ambient, client, cache, metrics, scheme, health, addresses, graceful_timeout, state };
+        let groups = Groups::new(&ambient);
+        let phase = Phase::Built { servers };
+        let state = Mutex::new(State { names: BTreeSet::new(), phase, report: None });
+        let inner =
+            Inner { ambient, client, cache, metrics, scheme, health, addresses, timing, concurrency, groups, state };
         Self { inner: Arc::new(inner) }
     }
 
@@ -107,64 +127,117 @@ impl Manager {
         self.inner.addresses.iter().find(|(what, _)| what.contains(of)).map(|(_, address)| *address)
     }
 
+    /// How the stop went; `None` before its end.
+    pub fn shutdown_report(&self) -> Option<ShutdownReport> {
+        self.inner.state.lock().report.clone()
+    }
+
     /// Runs everything until `shutdown` says so or a part fails, and ends when all parts have ended. A manager starts
     /// once.
     ///
     /// Gives the error of the first part that failed or, when parts were still running at the end of the graceful
-    /// time-out and were aborted, their names. Dropping the future aborts everything.
+    /// time-out and were aborted, the report of them, unless nobody wanted to wait for them. Dropping the future aborts
+    /// everything.
     pub async fn start(&self, shutdown: impl Into<Shutdown>) -> Result<(), ManagerError> {
         let mut shutdown = shutdown.into();
-        let groups = self.launch()?;
-        // Nothing that is added from then on would be stopped.
-        let closing = Closing(&self.inner);
+        let (inner, groups) = (&self.inner, &self.inner.groups);
+        let servers = self.begin()?;
+        let aborting = AbortOnDrop(groups);
+        // Nothing that is added from its end on would be stopped.
+        let closing = Closing(inner);
         let stop = tokio::select! {
             biased;
             stop = shutdown.wait() => stop,
             () = groups.failure.happened() => Ok("a part failed"),
+            never = inner.run(servers) => match never {},
         };
         let reason = stop.as_ref().copied().unwrap_or("signals cannot be received");
         tracing::info!(reason, "stopping");
         drop(closing);
-        let after = self.inner.graceful_timeout;
-        let late = tokio::select! {
+        let before = Instant::now();
+        let still_running = tokio::select! {
             biased;
-            late = groups.stop(after) => late,
+            still_running = groups.stop(inner.timing.graceful) => still_running,
             () = shutdown.exit_at_second() => Vec::new(),
         };
+        drop(aborting);
+        let report = ShutdownReport { reason, took: before.elapsed(), still_running };
+        inner.state.lock().report = Some(report.clone());
+        let in_time = report.still_running.is_empty();
+        if in_time {
+            tracing::info!("{report}");
+        } else {
+            tracing::error!("{report}");
+        }
         match groups.failure.take().or(stop.err().map(ManagerError::Signals)) {
             Some(error) => Err(error),
             // Who doesn't want to wait isn't told that somebody was late.
-            None if late.is_empty() || after.is_zero() => Ok(()),
-            None => Err(ManagerError::GracefulTimeout { names: late, after }),
+            None if in_time || inner.timing.graceful.is_some_and(|timeout| timeout.is_zero()) => Ok(()),
+            None => Err(ManagerError::GracefulTimeout { report }),
         }
     }
 
-    /// Starts all that was added, in order.
-    fn launch(&self) -> Result<Groups, ManagerError> {
-        let inner = &self.inner;
-        let groups = Groups::new(&inner.ambient);
-        let mut state = inner.state.lock();
-        if !matches!(state.phase, Phase::Built { .. }) {
-            return Err(ManagerError::AlreadyStarted);
+    /// From now on it has been started. Gives the servers.
+    fn begin(&self) -> Result<Vec<Server>, ManagerError> {
+        let mut state = self.inner.state.lock();
+        match std::mem::replace(&mut state.phase, Phase::Running) {
+            Phase::Built { servers } => Ok(servers),
+            phase => {
+                state.phase = phase;
+                Err(ManagerError::AlreadyStarted)
+            }
         }
-        let running = Phase::Running(groups.others.clone());
-        let Phase::Built { servers, runnables } = std::mem::replace(&mut state.phase, running) else {
-            return Err(ManagerError::AlreadyStarted);
-        };
+    }
+}
+
+impl Inner {
+    /// Starts all that was added, stage by stage. Never ends: what is added later starts at once.
+    async fn run(&self, servers: Vec<Server>) -> Infallible {
+        let groups = &self.groups;
         for server in servers {
             tracing::info!(address = %server.address(), "serving {}", server.what);
-            let (ambient, name) = (inner.ambient.clone(), format!("{} server", server.what));
-            groups.servers.start(Runnable::new(name, move |token| async move {
+            let (ambient, name) = (self.ambient.clone(), format!("{} server", server.what));
+            let server = Runnable::new(name, move |token| async move {
                 server.run(ambient, token).await;
                 Ok::<(), ManagerError>(())
-            }));
+            });
+            groups.servers.add(server);
         }
-        let cache = inner.cache.clone();
-        groups.caches.start(Runnable::new("cache", move |token| async move { cache.run(token).await }));
-        for runnable in runnables {
-            groups.others.start(runnable);
+        groups.servers.start();
+        let cache = self.cache.clone();
+        groups.caches.add(Runnable::new("cache", move |token| async move { cache.run(token).await }));
+        groups.caches.start();
+        self.caches_synced().await;
+        groups.others.start();
+        groups.warm_up.start();
+        groups.leaders.start();
+        std::future::pending().await
+    }
+
+    /// Waits until the cache has its first lists. A kind that cannot be listed holds up nobody: its controllers wait for
+    /// it, and fail in their own time.
+    async fn caches_synced(&self) {
+        let deadline = Instant::now().checked_add(self.timing.cache_sync);
+        loop {
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            let within = left.map_or(SYNC_LOOK, |left| left.min(SYNC_LOOK));
+            match self.cache.wait_for_sync(within).await {
+                Ok(()) => return,
+                // The cache's task may not have run yet.
+                Err(CacheError::NotStarted { .. }) => tokio::task::yield_now().await,
+                Err(CacheError::SyncTimeout { last: None, .. }) if within == SYNC_LOOK => {}
+                Err(error) => return tracing::warn!(%error, "starting before the cache is synced"),
+            }
         }
-        Ok(groups)
+    }
+}
+
+/// Aborts what still runs when the manager's future is dropped.
+struct AbortOnDrop<'a>(&'a Groups);
+
+impl Drop for AbortOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 
@@ -198,6 +271,11 @@ impl Host for Manager {
         &self.inner.scheme
     }
 
+    fn concurrency_of(&self, group: &str, kind: &str) -> Option<usize> {
+        let name = if group.is_empty() { kind.to_owned() } else { format!("{kind}.{group}") };
+        self.inner.concurrency.get(&name).copied()
+    }
+
     fn add(&self, runnable: Runnable) -> Result<(), AddError> {
         let name = runnable.name().to_owned();
         let mut state = self.inner.state.lock();
@@ -207,11 +285,7 @@ impl Host for Manager {
         if !state.names.insert(name.clone()) {
             return Err(AddError::Duplicate { name });
         }
-        match &mut state.phase {
-            Phase::Built { runnables, .. } => runnables.push(runnable),
-            Phase::Running(others) => others.start(runnable),
-            Phase::Stopping => {}
-        }
+        self.inner.groups.add(runnable);
         Ok(())
     }
 }

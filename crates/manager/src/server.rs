@@ -16,6 +16,9 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// After a failed accept, for example for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
+/// At a stop, an answer that has begun has so long to reach its client.
+const ANSWER_WITHIN: Duration = Duration::from_secs(1);
+
 /// An HTTP server of a manager: its socket is bound when the manager is built, so that a port in use is seen then.
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -43,7 +46,7 @@ impl Server {
         self.address
     }
 
-    /// Serves until the token is cancelled; answers that have begun are finished.
+    /// Serves until the token is cancelled; answers that have begun have a second to end.
     pub(crate) async fn run(self, ambient: Ambient, token: CancellationToken) {
         let connections = TaskGroup::new(&ambient, &token);
         loop {
@@ -59,7 +62,7 @@ impl Server {
                 }
                 Err(error) => {
                     tracing::warn!(%error, server = self.what, "cannot accept a connection");
-                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                    drop(tokio::time::timeout(ACCEPT_PAUSE, token.cancelled()).await);
                 }
             }
         }
@@ -82,7 +85,10 @@ async fn serve(stream: TcpStream, endpoint: Endpoint, token: CancellationToken) 
         result = connection.as_mut() => result,
         () = token.cancelled() => {
             connection.as_mut().graceful_shutdown();
-            connection.await
+            match tokio::time::timeout(ANSWER_WITHIN, connection).await {
+                Ok(result) => result,
+                Err(_) => return tracing::debug!("a client did not take its answer before the server's end"),
+            }
         }
     };
     if let Err(error) = result {

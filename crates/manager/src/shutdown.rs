@@ -13,24 +13,29 @@ enum Trigger {
     Signals {
         interrupt: Signal,
         terminate: Signal,
+        hang_up: Signal,
     },
     /// No handler could be installed.
     Broken(std::io::Error),
 }
 
-/// Ends a manager on SIGINT (Ctrl-C) and SIGTERM. A second signal, while the manager stops, exits the program with code
-/// 1 at once.
+/// Ends a manager on SIGINT (Ctrl-C), SIGTERM and SIGHUP (the terminal is gone). A second signal, while the manager
+/// stops, exits the program with code 1 at once.
 ///
 /// # Panics
 /// When called outside a tokio runtime.
 pub fn shutdown_signals() -> Shutdown {
-    let installed = signal(SignalKind::interrupt())
-        .and_then(|interrupt| signal(SignalKind::terminate()).map(|terminate| (interrupt, terminate)));
-    let trigger = match installed {
-        Ok((interrupt, terminate)) => Trigger::Signals { interrupt, terminate },
-        Err(error) => Trigger::Broken(error),
-    };
-    Shutdown { trigger }
+    Shutdown { trigger: Trigger::install().unwrap_or_else(Trigger::Broken) }
+}
+
+impl Trigger {
+    fn install() -> std::io::Result<Self> {
+        Ok(Self::Signals {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hang_up: signal(SignalKind::hangup())?,
+        })
+    }
 }
 
 impl From<CancellationToken> for Shutdown {
@@ -47,10 +52,11 @@ impl Shutdown {
                 token.cancelled().await;
                 Ok("cancelled")
             }
-            Trigger::Signals { interrupt, terminate } => Ok(tokio::select! {
+            Trigger::Signals { interrupt, terminate, hang_up } => Ok(tokio::select! {
                 biased;
                 _ = interrupt.recv() => "SIGINT",
                 _ = terminate.recv() => "SIGTERM",
+                _ = hang_up.recv() => "SIGHUP",
             }),
             Trigger::Broken(error) => Err(std::io::Error::new(error.kind(), error.to_string())),
         }

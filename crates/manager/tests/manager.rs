@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use controller_runtime_ambient::{Ambient, CancellationToken};
-use controller_runtime_controller::{Action, AddError, Context, Controller, Host, Reconciler, Result, Runnable};
-use controller_runtime_manager::{Check, Manager, ManagerBuilder, ManagerError};
+use controller_runtime_controller::{Action, AddError, Context, Controller, Host, Reconciler, Result, Runnable, Stage};
+use controller_runtime_manager::{Check, Manager, ManagerError, StillRunning};
 use http_body_util::{BodyExt as _, Empty};
 use hyper_util::rt::TokioIo;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube_client::client::Body;
 use parking_lot::Mutex;
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
@@ -20,17 +21,25 @@ fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-fn builder() -> ManagerBuilder {
+/// The client of a server that knows nothing.
+fn client() -> kube_client::Client {
     let service = tower::service_fn(|_: http::Request<Body>| async {
         let mut response = http::Response::new(Body::empty());
         *response.status_mut() = http::StatusCode::NOT_FOUND;
         Ok::<_, Infallible>(response)
     });
-    Manager::builder(kube_client::Client::new(service, "default")).ambient(Ambient::seeded(0))
+    kube_client::Client::new(service, "default")
+}
+
+/// A builder of a manager that is to be repeatable.
+macro_rules! builder {
+    () => {
+        Manager::builder(client()).ambient(Ambient::seeded(0))
+    };
 }
 
 async fn manager() -> Manager {
-    builder().build().await.expect("nothing is bound")
+    builder!().build().await.expect("nothing is bound")
 }
 
 type Log = Arc<Mutex<Vec<String>>>;
@@ -58,25 +67,95 @@ async fn get(address: std::net::SocketAddr, path: &str) -> (u16, String) {
     (status, String::from_utf8_lossy(&body).into_owned())
 }
 
+/// A manager that runs until its token is cancelled.
+struct Running {
+    token: CancellationToken,
+    task: controller_runtime_ambient::Task<Result<(), ManagerError>>,
+}
+
+impl Running {
+    fn start(manager: &Manager) -> Self {
+        let (manager, token) = (manager.clone(), CancellationToken::new());
+        let stop = token.clone();
+        Self { token, task: Ambient::system().spawn("manager", async move { manager.start(stop).await }) }
+    }
+
+    async fn stop(self) -> Result<(), ManagerError> {
+        self.token.cancel();
+        self.task.await.expect("no panic")
+    }
+}
+
 #[tokio::test(start_paused = true)]
-async fn runnables_start_and_stop_with_the_manager() {
-    let (manager, log, token) = (manager().await, Log::default(), CancellationToken::new());
+async fn b39_adding_after_the_start_starts_at_once_and_during_the_stop_is_an_error() {
+    let (manager, log) = (manager().await, Log::default());
     manager.add(logged(&log, "a", ms(10))).expect("it is new");
-    let running = {
-        let (manager, token) = (manager.clone(), token.clone());
-        Ambient::system().spawn("manager", async move { manager.start(token).await })
-    };
+    let running = Running::start(&manager);
     tokio::time::sleep(ms(5)).await;
-    manager.add(logged(&log, "late", ms(0))).expect("it starts at once");
+    for (name, stage) in [("server", Stage::Servers), ("cache", Stage::Caches), ("other", Stage::Others)] {
+        manager.add(logged(&log, name, ms(0)).in_stage(stage)).expect("it starts at once");
+    }
+    tokio::task::yield_now().await;
+    assert_eq!(*log.lock(), ["+a", "+server", "+cache", "+other"]);
+    running.token.cancel();
     tokio::time::sleep(ms(5)).await;
-    assert_eq!(*log.lock(), ["+a", "+late"]);
-    token.cancel();
-    tokio::time::sleep(ms(5)).await;
-    let during = manager.add(logged(&log, "too late", ms(0)));
-    assert_eq!(during, Err(AddError::Stopping { name: "too late".to_owned() }));
-    running.await.expect("no panic").expect("no error");
-    assert_eq!(*log.lock(), ["+a", "+late", "-late", "-a"]);
+    let too_late = |name: &str| manager.add(logged(&log, name, ms(0)));
+    assert_eq!(too_late("during"), Err(AddError::Stopping { name: "during".to_owned() }));
+    let token = running.token.clone();
+    running.stop().await.expect("no error");
+    assert_eq!(too_late("after"), Err(AddError::Stopping { name: "after".to_owned() }));
     assert!(matches!(manager.start(token).await, Err(ManagerError::AlreadyStarted)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn stages_start_in_order_and_stop_those_that_work_first() {
+    let (manager, log) = (manager().await, Log::default());
+    // Added in another order than the one in which they start.
+    let stages = [Stage::Leaders, Stage::WarmUp, Stage::Caches, Stage::Others, Stage::Servers];
+    for (stage, linger) in stages.into_iter().zip([30, 20, 0, 10, 0]) {
+        manager.add(logged(&log, &format!("{stage:?}"), ms(linger)).in_stage(stage)).expect("it is new");
+    }
+    let running = Running::start(&manager);
+    tokio::time::sleep(ms(5)).await;
+    running.stop().await.expect("no error");
+    let order = "+Servers +Caches +Others +WarmUp +Leaders -Others -WarmUp -Leaders -Caches -Servers";
+    assert_eq!(log.lock().join(" "), order);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_reads_starts_when_the_cache_is_synced_or_cannot_be() {
+    /// When a runnable of each stage starts while a list of ConfigMaps is answered so.
+    async fn check(answer: &'static str, others: Duration) {
+        let service = tower::service_fn(move |_: http::Request<Body>| async move {
+            tokio::time::sleep(ms(300)).await;
+            let status = answer.get(..3).and_then(|status| status.parse::<u16>().ok()).expect("a status");
+            let body = Body::from(answer[3..].as_bytes().to_vec());
+            Ok::<_, Infallible>(http::Response::builder().status(status).body(body).expect("a response"))
+        });
+        let manager = Manager::builder(kube_client::Client::new(service, "default")).ambient(Ambient::seeded(0));
+        let manager = manager.cache_sync_timeout(Duration::from_secs(5)).build().await.expect("nothing is bound");
+        let _informer = manager.cache().informer::<ConfigMap>();
+        let started = Arc::new(Mutex::new(Vec::new()));
+        let before = Instant::now();
+        for stage in [Stage::Caches, Stage::Others] {
+            let started = started.clone();
+            let run = move |_| async move {
+                started.lock().push(before.elapsed());
+                Ok::<(), ManagerError>(())
+            };
+            manager.add(Runnable::new(format!("{stage:?}"), run).in_stage(stage)).expect("it is new");
+        }
+        let running = Running::start(&manager);
+        tokio::time::sleep(Duration::from_secs(20)).await;
+        running.stop().await.expect("no error");
+        let started = started.lock().clone();
+        assert_eq!(started.first(), Some(&ms(0)), "{answer}");
+        let after = started.get(1).copied().expect("it started");
+        assert!(after >= others && after < others + ms(200), "{answer}: {after:?}");
+    }
+    check(r#"200{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}"#, ms(300))
+        .await;
+    check("404", ms(300)).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -115,30 +194,78 @@ async fn a_panic_is_a_failure() {
 
 #[tokio::test(start_paused = true)]
 async fn who_is_late_is_aborted_and_named() {
-    async fn check(timeout: Duration, linger: Duration, took: Duration, error: Option<&str>) {
-        let manager = builder().graceful_timeout(timeout).build().await.expect("nothing is bound");
+    async fn check(timeout: Option<Duration>, linger: Duration, took: Duration, error: Option<&str>) {
+        let manager = builder!().graceful_timeout(timeout).build().await.expect("nothing is bound");
         let log = Log::default();
         manager.add(logged(&log, "slow", linger)).expect("it is new");
         manager.add(logged(&log, "quick", ms(0))).expect("it is new");
-        let token = CancellationToken::new();
-        let stop = {
-            let token = token.clone();
-            Ambient::system().spawn("stop", async move {
-                tokio::time::sleep(ms(10)).await;
-                token.cancel();
-            })
-        };
+        manager.add(logged(&log, "server", ms(0)).in_stage(Stage::Servers)).expect("it is new");
+        let running = Running::start(&manager);
+        tokio::time::sleep(ms(10)).await;
         let before = Instant::now();
-        let result = manager.start(token).await;
-        stop.await.expect("no panic");
-        assert_eq!(before.elapsed(), ms(10) + took);
+        let result = running.stop().await;
+        assert_eq!(before.elapsed(), took);
         assert_eq!(result.err().map(|error| error.to_string()).as_deref(), error);
+        let report = manager.shutdown_report().expect("it has stopped");
+        assert_eq!((report.reason, report.took), ("cancelled", took));
+        let slow = took < linger;
+        let late: Vec<_> = report.still_running.iter().map(|late| (late.name.as_str(), late.ended)).collect();
+        match timeout {
+            Some(Duration::ZERO) => {
+                assert_eq!(late, [("slow", true), ("quick", true), ("cache", true), ("server", true)])
+            }
+            _ if slow => assert_eq!(late, [("slow", true)]),
+            _ => assert_eq!(late, []),
+        }
+        assert_eq!(Arc::strong_count(&log), 1, "every task has ended");
     }
-    let second = Duration::from_secs(1);
-    check(second, ms(999), ms(999), None).await;
-    check(second, Duration::from_hours(1), second, Some("still running 1s after the stop: slow")).await;
-    check(Duration::ZERO, Duration::from_hours(1), Duration::ZERO, None).await;
-    check(Duration::MAX, Duration::from_hours(1), Duration::from_hours(1), None).await;
+    let (second, hour) = (Duration::from_secs(1), Duration::from_hours(1));
+    check(Some(second), ms(999), ms(999), None).await;
+    let error = "not everything ended within the graceful time-out: stopped after 1s (cancelled); aborted: slow";
+    check(Some(second), hour, second, Some(error)).await;
+    check(Some(Duration::ZERO), hour, Duration::ZERO, None).await;
+    check(Some(Duration::MAX), hour, hour, None).await;
+    check(None, hour, hour, None).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_blocks_its_thread_is_reported_and_not_waited_for() {
+    let manager = Manager::builder(client()).graceful_timeout(ms(10)).build().await.expect("nothing is bound");
+    let (release, held) = std::sync::mpsc::channel::<()>();
+    let (ready, is_ready) = tokio::sync::oneshot::channel();
+    manager
+        .add(Runnable::new("blocks", move |_| async move {
+            drop(ready.send(()));
+            // Without an await: no abort reaches it.
+            drop(held.recv());
+            Ok::<(), ManagerError>(())
+        }))
+        .expect("it is new");
+    let running = Running::start(&manager);
+    is_ready.await.expect("it starts");
+    let ManagerError::GracefulTimeout { report } = running.stop().await.expect_err("it is late") else {
+        panic!("another error");
+    };
+    drop(release);
+    let late: Vec<(&str, bool)> =
+        report.still_running.iter().map(|StillRunning { name, ended, .. }| (name.as_str(), *ended)).collect();
+    assert_eq!(late, [("blocks", false)]);
+    assert!(report.to_string().ends_with("; aborted: blocks (blocks its thread)"), "{report}");
+}
+
+#[tokio::test]
+async fn a_client_that_takes_no_answer_holds_up_no_stop() {
+    let manager = Manager::builder(client()).health_address("127.0.0.1:0").build().await.expect("a free port");
+    let hangs = Check::new(|| std::future::pending::<Result<(), ManagerError>>()).timeout(Duration::from_secs(3600));
+    manager.add_ready_check("hangs", hangs);
+    let running = Running::start(&manager);
+    let mut stream = TcpStream::connect(manager.health_address().expect("on")).await.expect("it listens");
+    stream.write_all(b"GET /readyz HTTP/1.1\r\nhost: test\r\n\r\n").await.expect("it is taken");
+    // Another answer says that the first request has been read.
+    assert_eq!(get(manager.health_address().expect("on"), "/livez").await.0, 200);
+    let before = Instant::now();
+    running.stop().await.expect("no error");
+    assert!(before.elapsed() < Duration::from_secs(5), "{:?}", before.elapsed());
 }
 
 #[tokio::test(start_paused = true)]
@@ -181,22 +308,19 @@ async fn a_kind_that_is_not_there_ends_the_manager_in_time() {
         "controller configmap failed: timed out waiting for cache of ConfigMap/v1 after 2s: the \
          server does not serve the kind"
     );
-    assert_eq!(before.elapsed(), Duration::from_secs(2));
+    let took = before.elapsed();
+    assert!(took >= Duration::from_secs(2) && took < Duration::from_millis(2100), "{took:?}");
     assert_eq!(*log.lock(), ["+other", "-other"]);
 }
 
 #[tokio::test]
 async fn probes_and_scrapes_are_answered_while_it_runs() {
     let manager =
-        builder().health_address("127.0.0.1:0").metrics_address("127.0.0.1:0").build().await.expect("free ports");
+        builder!().health_address("127.0.0.1:0").metrics_address("127.0.0.1:0").build().await.expect("free ports");
     manager.add_ready_check("bad", Check::new(|| async { Err::<(), _>("not yet") }));
     Controller::for_kind::<ConfigMap>().named("greeter").run(Nothing, &manager).expect("it is new");
     let (health, metrics) = (manager.health_address().expect("on"), manager.metrics_address().expect("on"));
-    let token = CancellationToken::new();
-    let running = {
-        let (manager, token) = (manager.clone(), token.clone());
-        Ambient::system().spawn("manager", async move { manager.start(token).await })
-    };
+    let running = Running::start(&manager);
     assert_eq!(get(health, "/healthz").await, (200, "ok".to_owned()));
     assert_eq!(get(health, "/readyz?exclude=bad").await, (200, "ok".to_owned()));
     let failed = "[-]bad failed: reason withheld\nreadyz check failed\n".to_owned();
@@ -206,8 +330,7 @@ async fn probes_and_scrapes_are_answered_while_it_runs() {
     assert_eq!(status, 200);
     assert!(text.contains(r#"controller_runtime_max_concurrent_reconciles{controller="greeter"} 1"#), "{text}");
     assert_eq!(get(metrics, "/healthz").await.0, 404);
-    token.cancel();
-    running.await.expect("no panic").expect("no error");
+    running.stop().await.expect("no error");
     assert!(TcpStream::connect(health).await.is_err(), "it has ended");
 }
 
@@ -215,11 +338,11 @@ async fn probes_and_scrapes_are_answered_while_it_runs() {
 async fn one_address_serves_both_and_a_taken_one_is_an_error() {
     let free = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = free.local_addr().expect("bound").to_string();
-    let error = builder().health_address(&address).build().await.expect_err("it is taken");
+    let error = builder!().health_address(&address).build().await.expect_err("it is taken");
     assert!(error.to_string().starts_with(&format!("cannot serve health at {address}: ")), "{error}");
     drop(free);
-    let manager = builder().health_address(&address).metrics_address(&address).build().await.expect("it is free");
+    let manager = builder!().health_address(&address).metrics_address(&address).build().await.expect("it is free");
     assert_eq!(manager.health_address(), manager.metrics_address());
-    let off = builder().health_address("0").metrics_address("").build().await.expect("nothing is bound");
+    let off = builder!().health_address("0").metrics_address("").build().await.expect("nothing is bound");
     assert_eq!((off.health_address(), off.metrics_address()), (None, None));
 }

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::io::{BufRead as _, BufReader};
 use std::process::{ChildStderr, Command, ExitCode, Stdio};
+use std::time::Duration;
 
 use controller_runtime_ambient::CancellationToken;
 use controller_runtime_controller::{Host as _, Runnable};
@@ -18,22 +19,27 @@ fn main() -> ExitCode {
     }
     check("ends", "TERM", 1, Some(0), "SIGTERM");
     check("ends", "INT", 1, Some(0), "SIGINT");
+    check("ends", "HUP", 1, Some(0), "SIGHUP");
+    // The second one doesn't wait for the graceful time-out of 30 s.
     check("hangs", "TERM", 2, Some(1), "SIGTERM");
-    println!("3 checks passed");
+    check("late", "TERM", 1, Some(7), "SIGTERM");
+    println!("5 checks passed");
     ExitCode::SUCCESS
 }
 
 /// A program whose manager runs until a signal.
 fn program(mode: &str) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let hangs = mode == "hangs";
+    let hangs = mode != "ends";
+    let timeout = if mode == "late" { Duration::from_millis(10) } else { Duration::from_secs(30) };
     let result = runtime.block_on(async {
         init_logs(LogFormat::Json).expect("they are not set up yet");
         assert!(init_logs(LogFormat::Human).is_err(), "logs are set up once");
         let service = tower::service_fn(|_: http::Request<Body>| async {
             Ok::<_, Infallible>(http::Response::new(Body::empty()))
         });
-        let manager = Manager::builder(kube_client::Client::new(service, "default")).build().await?;
+        let manager = Manager::builder(kube_client::Client::new(service, "default"));
+        let manager = manager.graceful_timeout(timeout).build().await?;
         let runnable = Runnable::new("test", move |token: CancellationToken| async move {
             tracing::info!("ready");
             token.cancelled().await;
@@ -65,6 +71,7 @@ fn check(mode: &str, signal: &str, times: usize, code: Option<i32>, reason: &str
     read_until(&mut lines, &mut logs, "");
     assert_eq!(child.wait().expect("it can be asked").code(), code, "{mode} {signal}: {logs}");
     assert!(logs.contains(&format!(r#""reason":"{reason}""#)), "{logs}");
+    assert_eq!(logs.contains("(SIGTERM); aborted: test"), mode == "late", "{logs}");
     let is_json = |line: &str| line.starts_with(r#"{"timestamp":""#) && line.ends_with('}');
     assert!(logs.lines().all(is_json), "{logs}");
 }

@@ -1,42 +1,14 @@
 use std::collections::BTreeMap;
-use std::error::Error as StdError;
-use std::fmt;
-use std::pin::Pin;
-use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::join_all;
 use parking_lot::RwLock;
 
+use crate::health::check::Check;
 use crate::health::report::{Report, Verdict};
 
-/// A check that takes longer than this has failed.
-const TIMEOUT: Duration = Duration::from_secs(5);
-
-type Checking = Pin<Box<dyn Future<Output = Result<(), Box<dyn StdError + Send + Sync>>> + Send>>;
-
-/// Whether one aspect of the program is well: an async function that gives an error where it isn't.
-#[derive(Clone)]
-pub struct Check(Arc<dyn Fn() -> Checking + Send + Sync>);
-
-impl Check {
-    /// A check. It is asked at each probe, has 5 s, and its error is logged but not shown to who probes.
-    pub fn new<F, E>(check: impl Fn() -> F + Send + Sync + 'static) -> Self
-    where
-        F: Future<Output = Result<(), E>> + Send + 'static,
-        E: Into<Box<dyn StdError + Send + Sync>>,
-    {
-        Self(Arc::new(move || {
-            let checking = check();
-            Box::pin(async move { checking.await.map_err(Into::into) })
-        }))
-    }
-}
-
-impl fmt::Debug for Check {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Check").finish_non_exhaustive()
-    }
-}
+/// The check that is there when no other is.
+const PING: &str = "ping";
 
 /// The named checks behind one endpoint.
 #[derive(Debug, Default)]
@@ -50,47 +22,39 @@ impl Checks {
         self.named.write().insert(name.to_owned(), check);
     }
 
-    /// Asks all checks but the `excluded` ones. Without any check there is one, `ping`, which passes.
-    pub(crate) async fn ask(&self, endpoint: &str, excluded: &[String]) -> Report {
-        let checks = self.named.read().clone();
-        let mut verdicts = BTreeMap::new();
+    /// Asks all checks at once, but the `excluded` ones; each within `timeout`, if there is one. Without any check there
+    /// is one, `ping`, which passes.
+    pub(crate) async fn ask(&self, endpoint: &str, excluded: &[String], timeout: Option<Duration>) -> Report {
+        let mut checks = self.named.read().clone();
         if checks.is_empty() {
-            verdicts.insert(
-                "ping".to_owned(),
-                if excluded.iter().any(|name| name == "ping") { Verdict::Excluded } else { Verdict::Passed },
-            );
+            checks.insert(PING.to_owned(), ping());
         }
-        for (name, check) in checks {
+        let asked = checks.iter().map(|(name, check)| async {
             let verdict =
-                if excluded.contains(&name) { Verdict::Excluded } else { verdict(endpoint, &name, &check).await };
-            verdicts.insert(name, verdict);
-        }
-        Report::new(endpoint, verdicts, excluded)
+                if excluded.contains(name) { Verdict::Excluded } else { verdict(endpoint, name, check, timeout).await };
+            (name.clone(), verdict)
+        });
+        Report::new(endpoint, join_all(asked).await.into_iter().collect(), excluded)
     }
 
-    /// Asks one check; `None` when there is none of that name.
-    pub(crate) async fn ask_one(&self, endpoint: &str, name: &str) -> Option<Report> {
-        let (known, check) = {
+    /// Asks one check; `None` when there is none of that name. Even if it doesn't block, its failure is one.
+    pub(crate) async fn ask_one(&self, endpoint: &str, name: &str, timeout: Option<Duration>) -> Option<Report> {
+        let mut check = {
             let named = self.named.read();
-            (named.contains_key(name) || (named.is_empty() && name == "ping"), named.get(name).cloned())
+            if named.is_empty() && name == PING { ping() } else { named.get(name).cloned()? }
         };
-        if !known {
-            return None;
-        }
-        let verdict = match check {
-            Some(check) => verdict(endpoint, name, &check).await,
-            None => Verdict::Passed,
-        };
+        check.blocking = true;
+        let verdict = verdict(endpoint, name, &check, timeout).await;
         Some(Report::new(endpoint, BTreeMap::from([(name.to_owned(), verdict)]), &[]))
     }
 }
 
-async fn verdict(endpoint: &str, name: &str, check: &Check) -> Verdict {
-    let error = match tokio::time::timeout(TIMEOUT, (check.0)()).await {
-        Ok(Ok(())) => return Verdict::Passed,
-        Ok(Err(error)) => error.to_string(),
-        Err(_) => format!("no answer within {TIMEOUT:?}"),
-    };
-    tracing::warn!(endpoint, check = name, error, "a health check failed");
-    Verdict::Failed
+fn ping() -> Check {
+    Check::new(|| std::future::ready(Ok::<(), String>(())))
+}
+
+async fn verdict(endpoint: &str, name: &str, check: &Check, timeout: Option<Duration>) -> Verdict {
+    let Err(error) = check.ask(timeout).await else { return Verdict::Passed };
+    tracing::warn!(endpoint, check = name, error, blocking = check.blocking, "a health check failed");
+    if check.blocking { Verdict::Failed } else { Verdict::Reported }
 }

@@ -1,5 +1,6 @@
+mod check;
 mod checks;
 mod report;
 
-pub use checks::Check;
+pub use check::Check;
 pub(crate) use checks::Checks;
