@@ -60,7 +60,7 @@ impl<R, S> Running<R, S> {
     {
         let metrics = self.metrics.workqueue(&self.name, &self.name);
         let observer = Arc::new(QueueObserver(metrics.clone()));
-        let queue = Queue::builder(&self.ambient).backoff(self.backoff.clone()).observer(observer).build();
+        let queue = Queue::builder(&self.ambient).rate_limiter(self.backoff.clone()).observer(observer).build();
         observe(&metrics, &queue);
         let feeds: Vec<_> = feeds.into_iter().map(|feed| feed.start(queue.clone())).collect();
         let result = tokio::select! {

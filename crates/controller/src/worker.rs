@@ -104,7 +104,7 @@ impl<R, S> Worker<R, S> {
                 }
                 Err(error) => {
                     tracing::warn!(%error, "cannot read the object: trying again");
-                    item.requeue_with_backoff();
+                    item.requeue_rate_limited();
                 }
             }
         }
@@ -164,7 +164,7 @@ impl<R, S> Worker<R, S> {
             return;
         }
         let wait = error.retry_after().unwrap_or_default().min(MAX_RETRY_AFTER);
-        item.requeue(Add::with_backoff().at_least_after(wait).priority(item.priority()));
+        item.requeue(Add::rate_limited().at_least_after(wait).priority(item.priority()));
         tracing::error!(%error, failures = item.num_requeues(), "the reconcile failed and will be tried again");
     }
 }
@@ -183,7 +183,7 @@ fn requeue(action: Action, item: &Item<ObjectKey>) -> Outcome {
             Outcome::RequeueAfter
         }
         Requeue::WithBackoff => {
-            item.requeue(Add::with_backoff().priority(priority));
+            item.requeue(Add::rate_limited().priority(priority));
             Outcome::Requeue
         }
     }

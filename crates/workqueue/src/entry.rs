@@ -13,7 +13,7 @@ pub(crate) struct Entry<K> {
     pub(crate) hash: u64,
     pub(crate) pending: Pending,
     pub(crate) running: Option<Running>,
-    /// How often the key was added with back-off since it was last forgotten.
+    /// How often the key was added rate-limited since it was last forgotten.
     pub(crate) failures: u32,
     /// Of the pending trigger.
     pub(crate) priority: i32,

@@ -3,21 +3,22 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::add::Add;
 use crate::entry::Slot;
-use crate::queue::{Add, Shared};
+use crate::shared::Shared;
 use crate::state::Taken;
 
 /// A key that a worker has taken. Nobody else gets the key until this is dropped; then it is done, however that came
 /// about, and the key comes back if it was added meanwhile.
 #[must_use = "dropping an item means that the work on it is done"]
-pub struct Item<K: Eq> {
+pub struct Item<K: Eq + 'static> {
     shared: Arc<Shared<K>>,
     key: Arc<K>,
     slot: Slot,
     priority: i32,
 }
 
-impl<K: Eq> Item<K> {
+impl<K: Eq + 'static> Item<K> {
     pub(crate) fn new(shared: Arc<Shared<K>>, taken: Taken<K>) -> Self {
         Self { shared, key: taken.key, slot: taken.slot, priority: taken.priority }
     }
@@ -37,14 +38,15 @@ impl<K: Eq> Item<K> {
         self.shared.forget(self.slot);
     }
 
-    /// How often the key was added with back-off since it was last forgotten.
+    /// How often the key was added rate-limited since it was last forgotten.
     pub fn num_requeues(&self) -> u32 {
         self.shared.failures(self.slot)
     }
 
-    /// Lets the key come again after its back-off, with the same priority, and counts a failure of it.
-    pub fn requeue_with_backoff(&self) {
-        self.requeue(Add::with_backoff().priority(self.priority));
+    /// Lets the key come again after the delay that the rate limiter gives, with the same priority, and counts a failure
+    /// of it.
+    pub fn requeue_rate_limited(&self) {
+        self.requeue(Add::rate_limited().priority(self.priority));
     }
 
     /// Lets the key come again after `delay`, with the same priority.
@@ -61,7 +63,7 @@ impl<K: Eq> Item<K> {
     pub fn done(self) {}
 }
 
-impl<K: Eq> Deref for Item<K> {
+impl<K: Eq + 'static> Deref for Item<K> {
     type Target = K;
 
     fn deref(&self) -> &K {
@@ -69,13 +71,13 @@ impl<K: Eq> Deref for Item<K> {
     }
 }
 
-impl<K: Eq> Drop for Item<K> {
+impl<K: Eq + 'static> Drop for Item<K> {
     fn drop(&mut self) {
         self.shared.done(self.slot);
     }
 }
 
-impl<K: Eq + fmt::Debug> fmt::Debug for Item<K> {
+impl<K: Eq + fmt::Debug + 'static> fmt::Debug for Item<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Item").field("key", &self.key).field("priority", &self.priority).finish_non_exhaustive()
     }

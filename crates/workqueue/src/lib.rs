@@ -5,8 +5,12 @@
 //! - A key holds at most one pending trigger. The earliest ready time wins; an add without delay makes a waiting key
 //!   ready at once, and it is then delivered once.
 //! - What is taken is a guard: the key is done when the guard is dropped, be it by a panic or by cancellation.
-//! - Keys of equal priority come in the order in which they became ready. A higher priority goes first, but from a
-//!   key that has been ready for longer than the patience (10 s by default) one in four takes goes to the oldest.
+//! - Keys of equal priority come in the order in which they became ready; a higher priority goes first. While a key is
+//!   queued its priority only rises; raised, it comes after those that had the higher priority before it.
+//! - No key starves: every fourth take goes to the key that has been ready longest, whatever its priority, if that is
+//!   longer than the patience (10 s by default). So a key that has been ready for longer than that, and that `n` keys
+//!   became ready before, is taken within the next `4 (n + 1)` takes.
+//! - How long a key waits that is added rate-limited says a [`RateLimiter`]: by default each key backs off by itself.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread", start_paused = true)] async fn main() {
@@ -22,7 +26,7 @@
 //!
 //! let item = queue.get().await.expect("the queue is open");
 //! assert_eq!(*item, "a");
-//! item.requeue_with_backoff(); // in 5 ms, the next time in 10 ms
+//! item.requeue_rate_limited(); // in 5 ms, the next time in 10 ms
 //! item.done();
 //!
 //! assert_eq!(*queue.get().await.expect("the queue is open"), "a");
@@ -30,19 +34,29 @@
 //! # }
 //! ```
 
+mod add;
+mod builder;
 mod delayed;
 mod entry;
+mod get;
+#[cfg(test)]
+mod interleavings;
 mod item;
 mod limiter;
+mod lock;
 mod observer;
 mod queue;
 mod ready;
+mod shared;
 mod state;
 mod timer;
 mod waiters;
 
+pub use add::{Add, LOW_PRIORITY};
+pub use builder::QueueBuilder;
+pub use get::Get;
 pub use item::Item;
-pub use limiter::ItemBackoff;
+pub use limiter::{ItemBackoff, ItemFastSlow, MaxOf, RateLimiter, TokenBucket};
 pub use observer::Observer;
-pub use queue::{Add, Get, Queue, QueueBuilder, WeakQueue};
+pub use queue::{Queue, WeakQueue};
 pub use state::Snapshot;

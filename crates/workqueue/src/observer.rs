@@ -7,7 +7,7 @@ pub trait Observer: Debug + Send + Sync + 'static {
     /// A key became ready: it was added, or its waiting time is over. An add of a key that is ready already is none.
     fn added(&self) {}
 
-    /// A key was put off: added with a delay or with back-off.
+    /// A key was put off: added with a delay or rate-limited.
     fn retried(&self) {}
 
     /// A worker took a key that had been ready for `waited`.

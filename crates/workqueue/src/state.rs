@@ -31,6 +31,8 @@ pub(crate) struct State<K> {
     ready: Ready,
     delayed: Delayed,
     running: Vec<Slot>,
+    /// How many keys have failures to remember.
+    failing: usize,
     pub(crate) waiters: Waiters,
     /// Time as seen under the lock never goes back.
     clock: Moment,
@@ -81,6 +83,7 @@ impl<K: Eq> State<K> {
             ready: Ready::new(patience),
             delayed: Delayed::default(),
             running: Vec::new(),
+            failing: 0,
             waiters: Waiters::default(),
             clock: 0,
         }
@@ -96,6 +99,15 @@ impl<K: Eq> State<K> {
 
     pub(crate) fn is_idle(&self) -> bool {
         self.ready.len() == 0 && self.running.is_empty()
+    }
+
+    /// Whether no key will come any more: nothing comes in, nothing is ready, and nothing comes back from a worker.
+    pub(crate) fn has_ended(&self) -> bool {
+        match self.phase {
+            Phase::Open => false,
+            Phase::Draining => self.is_idle(),
+            Phase::Closed => true,
+        }
     }
 
     fn find(&self, hash: u64, key: &K) -> Option<Slot> {
@@ -157,7 +169,7 @@ impl<K: Eq> State<K> {
             Pending::Ready { turn, .. } => {
                 if raised > before.1 && entry.running.is_none() {
                     let ticket = self.slab.renew(slot);
-                    self.ready.raise(before.1, raised, turn, slot, ticket);
+                    self.ready.raise((before.1, raised), turn, slot, ticket, &self.slab);
                 }
                 return;
             }
@@ -179,7 +191,7 @@ impl<K: Eq> State<K> {
     /// Takes the next ready key, if there is one.
     pub(crate) fn take(&mut self, now: Moment, effects: &mut Effects) -> Option<Taken<K>> {
         let now = self.promote(now, effects);
-        let slot = self.ready.pop(now, &self.slab)?;
+        let slot = self.ready.pop(now, &mut self.slab)?;
         let position = self.running.len();
         let entry = self.slab.get_mut(slot)?;
         let since = entry.ready_since()?;
@@ -230,41 +242,49 @@ impl<K: Eq> State<K> {
         if self.slab.len() == 0 && self.slab.capacity() > KEEP {
             self.slab = Slab::new();
             self.index = HashTable::new();
-            // Only stale nodes are left.
             self.ready.clear();
         }
     }
 
-    pub(crate) fn forget(&mut self, slot: Slot) {
-        let Some(entry) = self.slab.get_mut(slot) else { return };
-        entry.failures = 0;
-        if entry.running.is_none() && entry.pending == Pending::None {
-            let hash = entry.hash;
+    /// Forgets a key's failures. Gives the key if it had any.
+    pub(crate) fn forget(&mut self, slot: Slot) -> Option<Arc<K>> {
+        let entry = self.slab.get_mut(slot)?;
+        if std::mem::take(&mut entry.failures) == 0 {
+            return None;
+        }
+        let (key, hash) = (entry.key.clone(), entry.hash);
+        let known = entry.running.is_some() || entry.pending != Pending::None;
+        self.failing -= 1;
+        if !known {
             self.release(slot, hash);
         }
+        Some(key)
     }
 
-    pub(crate) fn forget_key(&mut self, hash: u64, key: &K) {
-        if let Some(slot) = self.find(hash, key) {
-            self.forget(slot);
-        }
+    pub(crate) fn forget_key(&mut self, hash: u64, key: &K) -> Option<Arc<K>> {
+        self.find(hash, key).and_then(|slot| self.forget(slot))
+    }
+
+    /// How many keys have failures to remember.
+    pub(crate) fn failing(&self) -> usize {
+        self.failing
     }
 
     pub(crate) fn failures(&self, hash: u64, key: &K) -> u32 {
-        self.find(hash, key).and_then(|slot| self.slab.get(slot)).map_or(0, |entry| entry.failures)
+        self.find(hash, key).map_or(0, |slot| self.failures_at(slot))
     }
 
     pub(crate) fn failures_at(&self, slot: Slot) -> u32 {
         self.slab.get(slot).map_or(0, |entry| entry.failures)
     }
 
-    /// Counts a failure of a key and gives how many it had before.
-    pub(crate) fn fail(&mut self, slot: Slot) -> u32 {
-        self.slab.get_mut(slot).map_or(0, |entry| {
-            let before = entry.failures;
-            entry.failures = before.saturating_add(1);
-            before
-        })
+    /// Counts a failure of a key and gives the key and how many it had before.
+    pub(crate) fn fail(&mut self, slot: Slot) -> Option<(&K, u32)> {
+        let entry = self.slab.get_mut(slot)?;
+        let before = entry.failures;
+        entry.failures = before.saturating_add(1);
+        self.failing += usize::from(before == 0);
+        Some((&entry.key, before))
     }
 
     /// Stops adds and drops what waits; on closing also what is ready. Gives all who wait for a key or for the end.

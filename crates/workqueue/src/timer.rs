@@ -1,11 +1,11 @@
 use std::sync::Arc;
 
-use crate::queue::Shared;
+use crate::shared::Shared;
 
 /// Wakes workers when waiting keys are due, until it is aborted.
-pub(crate) async fn run<K: Eq>(shared: Arc<Shared<K>>) {
+pub(crate) async fn run<K: Eq + 'static>(shared: Arc<Shared<K>>) {
     loop {
-        let due = shared.next_due().map(|moment| shared.instant(moment));
+        let due = shared.next_due().and_then(|moment| shared.instant(moment));
         let sleep = async {
             match due {
                 Some(due) => tokio::time::sleep_until(due).await,

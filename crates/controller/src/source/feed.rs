@@ -4,16 +4,15 @@ use std::time::Duration;
 
 use controller_runtime_cache::CacheError;
 use controller_runtime_scheme::{Object, ObjectKey};
+/// The priority of objects that nothing has happened to: those of the initial list, and of resyncs. Live events go
+/// first.
+pub use controller_runtime_workqueue::LOW_PRIORITY;
 use controller_runtime_workqueue::{Add, Queue};
 
 use super::Source;
 use crate::event::Event;
 use crate::handler::Handler;
 use crate::predicate::Predicate;
-
-/// The priority of objects that nothing has happened to: those of the initial list, and of resyncs. Live events go
-/// first.
-pub const LOW_PRIORITY: i32 = -100;
 
 /// Leads events of one kind into a controller's queue, through predicates and a handler.
 pub(crate) struct KindFeed<W, S, H> {

@@ -1,10 +1,13 @@
 use std::time::Duration;
 
 use backoff::backoff::Backoff as _;
+use tokio::time::Instant;
 
-/// How long a key waits after how many failures: the delay doubles from an initial one up to a maximum.
+use super::RateLimiter;
+
+/// Each key backs off by itself: its delay doubles with each failure, from an initial one up to a maximum.
 ///
-/// The delays are computed once, by the `backoff` crate, without its own randomization.
+/// By default from 5 ms to 1000 s, as in client-go; it is the limiter of a queue that isn't given another. The delays are computed once, by the `backoff` crate, without its own randomization.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ItemBackoff {
     delays: Box<[Duration]>,
@@ -40,6 +43,12 @@ impl ItemBackoff {
     /// How long a key waits that has failed `failures` times before this one.
     pub fn delay(&self, failures: u32) -> Duration {
         usize::try_from(failures).ok().and_then(|failures| self.delays.get(failures)).copied().unwrap_or(self.max)
+    }
+}
+
+impl<K> RateLimiter<K> for ItemBackoff {
+    fn delay(&self, _: &K, failures: u32, _: Instant) -> Duration {
+        Self::delay(self, failures)
     }
 }
 
