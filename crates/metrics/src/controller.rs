@@ -151,6 +151,12 @@ impl ControllerFamilies {
         families
     }
 
+    /// Shows two families under the names that are short, too.
+    pub(crate) fn register_short_names(&self, registry: &Registry) {
+        registry.register_own("reconcile", "Reconciles that ended, by controller and result", self.reconciles.clone());
+        registry.register_own("reconcile_duration_seconds", "How long reconciles took", self.time.clone());
+    }
+
     pub(crate) fn of(&self, name: &str, max_concurrent: usize) -> ControllerMetrics {
         let controller = [("controller", name)];
         let result = |result| self.reconciles.with(&[("controller", name), ("result", result)]);
@@ -213,6 +219,26 @@ mod tests {
 
     use super::Outcome;
     use crate::{Format, Registry};
+
+    #[test]
+    fn short_names_are_an_option() {
+        let count = |registry: &Registry| {
+            let text = registry.encode(Format::OpenMetrics).expect("it encodes");
+            ["reconcile_total{", "reconcile_duration_seconds_count{", "controller_runtime_reconcile_total{"]
+                .map(|name| text.lines().filter(|line| line.starts_with(name)).count())
+        };
+        let registry = Registry::new();
+        let metrics = registry.controller("before", 1);
+        assert_eq!(count(&registry), [0, 0, 4]);
+        registry.register_short_names();
+        registry.register_short_names();
+        registry.controller("after", 1);
+        metrics.ended(Outcome::Success, Duration::from_secs(1));
+        assert_eq!(count(&registry), [8, 2, 8]);
+        let text = registry.encode(Format::PrometheusText).expect("it encodes");
+        assert!(text.contains("\nreconcile_total{controller=\"before\",result=\"success\"} 1\n"), "{text}");
+        assert!(text.contains("\nreconcile_duration_seconds_sum{controller=\"before\"} 1.0\n"), "{text}");
+    }
 
     #[test]
     fn every_series_is_there_from_the_start() {

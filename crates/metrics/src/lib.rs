@@ -21,6 +21,8 @@ mod computed;
 mod controller;
 mod family;
 mod format;
+#[cfg(target_os = "linux")]
+mod process;
 mod registry;
 mod rest_client;
 mod workqueue;

@@ -98,6 +98,29 @@ impl Registry {
         self.inner.controllers.get_or_init(|| ControllerFamilies::new(self)).of(name, max_concurrent)
     }
 
+    /// Shows the reconciles under short names too: `reconcile_total` beside `controller_runtime_reconcile_total`, and
+    /// `reconcile_duration_seconds` beside `controller_runtime_reconcile_time_seconds`, for all controllers whenever
+    /// they come.
+    pub fn register_short_names(&self) {
+        self.inner.controllers.get_or_init(|| ControllerFamilies::new(self)).register_short_names(self);
+    }
+
+    /// Adds the metrics of the process, with the names that all Prometheus client libraries use: CPU time, memory, open
+    /// files and start (`process_cpu_seconds_total`, `process_resident_memory_bytes`, …). They are read when they are
+    /// scraped. On systems other than Linux there are none.
+    ///
+    /// Doing it again changes nothing.
+    pub fn register_process(&self) {
+        #[cfg(target_os = "linux")]
+        {
+            let mut metrics = self.inner.metrics.write();
+            if crate::process::NAMES.iter().all(|name| !metrics.names.contains(*name)) {
+                metrics.names.extend(crate::process::NAMES.map(str::to_owned));
+                metrics.registry.register_collector(Box::new(crate::process::ProcessCollector));
+            }
+        }
+    }
+
     /// The metrics of the work queue `name` that belongs to `controller`.
     pub fn workqueue(&self, name: &str, controller: &str) -> QueueMetrics {
         self.inner.queues.get_or_init(|| QueueFamilies::new(self)).of(name, controller)
@@ -152,6 +175,21 @@ mod tests {
         jobs_total 0
         # EOF
         "#);
+    }
+
+    #[test]
+    fn process_and_user_metrics_stand_in_one_registry() {
+        let registry = Registry::new();
+        registry.register_process();
+        registry.register_process();
+        registry.register("jobs", "Jobs", Counter::<u64>::default()).expect("it is new");
+        let taken = registry.register("process_open_fds", "Mine", Gauge::<i64>::default());
+        assert_eq!(taken.is_err(), cfg!(target_os = "linux"));
+        for format in [Format::PrometheusText, Format::OpenMetrics] {
+            let text = registry.encode(format).expect("it encodes");
+            assert!(text.contains("jobs_total 0"), "{text}");
+            assert_eq!(text.matches("\nprocess_cpu_seconds_total ").count(), usize::from(cfg!(target_os = "linux")));
+        }
     }
 
     #[test]
