@@ -156,9 +156,9 @@ impl Cache {
     /// most `within`. Cancel safe.
     pub async fn wait_for_sync(&self, within: Duration) -> Result<(), CacheError> {
         let controls: Vec<_> = self.inner.state.lock().informers.values().map(|entry| entry.control.clone()).collect();
-        let deadline = tokio::time::Instant::now() + within;
+        let began = tokio::time::Instant::now();
         for control in controls {
-            let left = deadline.saturating_duration_since(tokio::time::Instant::now());
+            let left = within.saturating_sub(began.elapsed());
             control.wait_for_sync(left).await?;
         }
         Ok(())

@@ -13,7 +13,7 @@ pub enum ObjectEvent<K> {
         /// Whether the object was there when the cache or the handler started, so that nothing has happened.
         initial: bool,
     },
-    /// The object changed.
+    /// The object changed, or a resync repeats it: then both are the same.
     Updated {
         /// What it was.
         old: Arc<K>,
@@ -35,6 +35,16 @@ impl<K: Object> ObjectEvent<K> {
     pub fn object(&self) -> &Arc<K> {
         match self {
             Self::Added { object, .. } | Self::Updated { new: object, .. } | Self::Deleted { object, .. } => object,
+        }
+    }
+
+    /// Whether nothing has happened: the object was there when the cache or the handler started, or a resync repeats
+    /// it. Whoever reacts to events can let others go first.
+    pub fn is_repetition(&self) -> bool {
+        match self {
+            Self::Added { initial, .. } => *initial,
+            Self::Updated { old, new } => old.meta().resource_version == new.meta().resource_version,
+            Self::Deleted { .. } => false,
         }
     }
 

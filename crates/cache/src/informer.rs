@@ -18,7 +18,7 @@ use crate::store::MissingIndex;
 
 pub use handlers::HandlerRegistration;
 pub(crate) use scope::Scope;
-pub(crate) use shared::{Phase, Shared};
+pub(crate) use shared::{Listed, Phase, Shared};
 
 /// Which objects of a kind an informer holds. The default is all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -49,4 +49,5 @@ pub use informer::{HandlerRegistration, Informer, Selection};
 pub use options::{CacheOptions, KindOptions, ScopeOptions};
 pub use query::ListQuery;
 pub use reader::Reader;
+pub use reflector::{ListPage, ListWatch, ListWatchFns, Payload, WatchItem, WatchItems};
 pub use transform::Transform;

@@ -53,6 +53,7 @@ impl<K: Object> Reader<K> {
         }
         self.ready(key.namespace.as_deref()).await?;
         if self.informer.shared.is_undecodable(key) {
+            self.informer.shared.metrics.refused_read();
             return Err(CacheError::Undecodable { kind: self.kind().to_string(), key: key.clone() });
         }
         Ok(self.informer.get(key))

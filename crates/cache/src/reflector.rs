@@ -1,16 +1,25 @@
+mod decode;
 mod list;
+mod list_watch;
+mod resync;
 mod sketch;
+mod spread;
+mod streaming;
 mod watch;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use controller_runtime_ambient::{Ambient, CancellationToken};
-use controller_runtime_client::{Backoff, ClientError, ErrorClass};
+use controller_runtime_client::{Backoff, ClientError, ErrorClass, ListOptions, WatchOptions};
 use controller_runtime_scheme::Object;
 use tokio::time::{Instant, sleep};
 
 use crate::informer::{Scope, Shared};
+use streaming::Initial;
+
+pub(crate) use list_watch::{AnyListWatch, ListWatches};
+pub use list_watch::{ListPage, ListWatch, ListWatchFns, Payload, WatchItem, WatchItems};
 
 /// The longest delay while the server does not serve the kind: a CRD that is installed is seen soon.
 const NOT_SERVED_BACKOFF: Duration = Duration::from_secs(10);
@@ -21,8 +30,8 @@ const SHORTEST_WATCH: Duration = Duration::from_secs(1);
 /// How many watches in a row the server may refuse before everything is listed again.
 const REFUSED_WATCHES: u32 = 3;
 
-/// Keeps one scope of an informer up to date: lists, then watches from the list's version, resumes the watch where it
-/// ended, and lists again when the server no longer has the version, or does not let it watch from there.
+/// Keeps one scope of an informer up to date: reads everything, then watches from there, resumes the watch where it
+/// ended, and reads everything again when the server no longer has the version, or does not let it watch from there.
 pub(crate) struct Reflector<K: Object> {
     pub(crate) shared: Arc<Shared<K>>,
     pub(crate) ambient: Ambient,
@@ -30,44 +39,63 @@ pub(crate) struct Reflector<K: Object> {
     pub(crate) scope: usize,
 }
 
+/// How far a reflector is.
+struct Position<K> {
+    /// What the store shows; none before everything was read.
+    version: Option<String>,
+    /// The watch that goes on after a streaming list.
+    open: Option<WatchItems<K>>,
+    /// Whether the next streaming list may be tried.
+    how: Initial,
+    /// How many watches in a row the server has refused.
+    refused: u32,
+}
+
 impl<K: Object> Reflector<K> {
     /// Runs until cancelled.
     pub(crate) async fn run(self, cancel: CancellationToken) {
+        let Some(scope) = self.shared.scopes.get(self.scope) else { return };
         tokio::select! {
             biased;
             () = cancel.cancelled() => {}
-            () = self.reflect() => {}
+            () = self.reflect(scope) => {}
+            () = self.resync(scope) => {}
         }
     }
 
-    async fn reflect(&self) {
-        let Some(scope) = self.shared.scopes.get(self.scope) else { return };
+    async fn reflect(&self, scope: &Scope) {
         let options = &self.shared.options;
         let mut backoff = Backoff::new(&self.ambient, options.min_backoff, options.max_backoff);
-        let mut version = None;
-        let mut refused = 0;
+        let how = if options.streaming_lists { Initial::Streamed } else { Initial::Paged };
+        let mut position = Position { version: None, open: None, how, refused: 0 };
         loop {
-            let result = match &mut version {
-                None => self.list(scope).await.map(|listed| version = Some(listed)),
-                Some(version) => self.watch_from(scope, version, &mut backoff).await,
+            let result = match &position.version {
+                None => self.fill(scope, &mut position).await,
+                Some(_) => self.watch_on(scope, &mut position, &mut backoff).await,
             };
             let Err(error) = result else {
-                refused = 0;
+                position.refused = 0;
                 continue;
             };
-            refused += u32::from(error.status().is_some());
-            if starts_over(&error) || refused >= REFUSED_WATCHES {
-                (version, refused) = (None, 0);
+            position.refused += u32::from(error.status().is_some());
+            if starts_over(&error) || position.refused >= REFUSED_WATCHES {
+                (position.version, position.refused) = (None, 0);
             }
             self.pause(scope, &error, &mut backoff).await;
         }
     }
 
     /// Watches until the watch ends. An error is worth a pause.
-    async fn watch_from(&self, scope: &Scope, version: &mut String, backoff: &mut Backoff) -> Result<(), ClientError> {
+    async fn watch_on(
+        &self,
+        scope: &Scope,
+        position: &mut Position<K>,
+        backoff: &mut Backoff,
+    ) -> Result<(), ClientError> {
         let began = Instant::now();
+        let version = position.version.get_or_insert_default();
         let mut events = 0;
-        let result = self.watch(scope, version, &mut events).await;
+        let result = self.watch(scope, version, position.open.take(), &mut events).await;
         if events > 0 {
             backoff.reset();
         }
@@ -83,12 +111,35 @@ impl<K: Object> Reflector<K> {
         if error.is_kind_not_served() {
             delay = delay.min(NOT_SERVED_BACKOFF);
         }
+        if let ErrorClass::Transient { retry_after: Some(asked) } = error.class() {
+            // A server can't make us wait longer than its failures could.
+            delay = delay.max(asked.min(self.shared.options.max_backoff));
+        }
         if error.is_expired() {
-            tracing::info!(kind = %self.shared.api.kind(), %error, "the watch's version is too old; listing again");
+            tracing::info!(kind = %self.shared.api.kind(), %error, "the version is too old for the server; listing again");
         } else {
             tracing::warn!(kind = %self.shared.api.kind(), %error, ?delay, "cannot follow objects; trying again");
         }
         sleep(delay).await;
+    }
+
+    fn list_options(&self, scope: &Scope) -> ListOptions {
+        let mut options = ListOptions::all();
+        options.namespace.clone_from(&scope.plan.namespace);
+        options.labels = scope.plan.selection.labels.clone();
+        options.fields = scope.plan.field_selector();
+        options.limit = Some(self.shared.options.page_size);
+        options
+    }
+
+    fn watch_options(&self, scope: &Scope) -> WatchOptions {
+        let mut options = WatchOptions::default();
+        options.namespace.clone_from(&scope.plan.namespace);
+        options.labels = scope.plan.selection.labels.clone();
+        options.fields = scope.plan.field_selector();
+        options.timeout = Some(spread::watch_timeout(&self.ambient, self.shared.options.watch_timeout));
+        options.bookmarks = self.shared.options.bookmarks;
+        options
     }
 }
 

@@ -102,28 +102,28 @@ impl<K: Object, P: Packed<K>> Store<K, P> {
         Some(ObjectEvent::Deleted { object: last, final_state_unknown: false })
     }
 
-    /// Makes the store hold exactly `objects` in `namespace` (everywhere, if none), but for what stands under the
-    /// keys in `keep`, which stays as it is. The events are the differences, by key.
+    /// The keys of all objects of the namespace (of everything, if none), in order.
+    pub(crate) fn keys(&self, namespace: Option<&str>) -> Vec<ObjectKey> {
+        self.contents.read().keys(namespace)
+    }
+
+    /// Makes the store hold exactly `new` in `namespace` (everywhere, if none), but for what is missing in it and to
+    /// be kept, which stays as it is. The events are the differences, by key.
     pub(crate) fn replace(
         &self,
         namespace: Option<&str>,
-        objects: Vec<Arc<K>>,
-        keep: &BTreeSet<ObjectKey>,
+        mut new: BTreeMap<ObjectKey, Arc<K>>,
+        keep: impl Fn(&ObjectKey) -> bool,
         initial: bool,
     ) -> Vec<ObjectEvent<K>> {
-        let mut new: BTreeMap<ObjectKey, Arc<K>> =
-            objects.into_iter().map(|object| (ObjectKey::of(&*object), object)).collect();
         let mut contents = self.contents.write();
-        let mut keys: BTreeSet<ObjectKey> = match namespace {
-            None => contents.ordered.keys().map(|key| (**key).clone()).collect(),
-            Some(namespace) => in_namespace(&contents.ordered, namespace).map(|(key, _)| (**key).clone()).collect(),
-        };
+        let mut keys: BTreeSet<ObjectKey> = contents.keys(namespace).into_iter().collect();
         keys.extend(new.keys().cloned());
         let mut events = Vec::new();
         for key in &keys {
             match new.remove(key) {
                 Some(object) => contents.put(&object, initial, &mut events),
-                None if keep.contains(key) => {}
+                None if keep(key) => {}
                 None => events.extend(
                     contents.take(key).map(|object| ObjectEvent::Deleted { object, final_state_unknown: true }),
                 ),
@@ -134,6 +134,13 @@ impl<K: Object, P: Packed<K>> Store<K, P> {
 }
 
 impl<K: Object, P: Packed<K>> Contents<K, P> {
+    fn keys(&self, namespace: Option<&str>) -> Vec<ObjectKey> {
+        match namespace {
+            None => self.ordered.keys().map(|key| (**key).clone()).collect(),
+            Some(namespace) => in_namespace(&self.ordered, namespace).map(|(key, _)| (**key).clone()).collect(),
+        }
+    }
+
     fn put(&mut self, object: &Arc<K>, initial: bool, events: &mut Vec<ObjectEvent<K>>) {
         let key = ObjectKey::of(&**object);
         let old = self.by_key.get(&key).map(P::unpack);

@@ -5,6 +5,7 @@ mod scripted;
 use std::time::Duration;
 
 use controller_runtime_cache::{CacheError, CacheOptions, ListQuery};
+use controller_runtime_metrics::Format;
 use controller_runtime_scheme::ObjectKey;
 use k8s_openapi::api::core::v1::ConfigMap;
 use scripted::{Scripted, bookmark, data, listen, names, next, object, settle, status};
@@ -54,8 +55,8 @@ async fn a_watch_resumes_from_the_last_version() {
     }
     insta::assert_snapshot!(requests.join("\n"), @r#"
     0.0 GET /api/v1/configmaps?limit=500
-    0.0 GET /api/v1/configmaps?watch=true&resourceVersion=5&timeoutSeconds=592&allowWatchBookmarks=true
-    0.0 GET /api/v1/configmaps?watch=true&resourceVersion=9&timeoutSeconds=507&allowWatchBookmarks=true
+    0.0 GET /api/v1/configmaps?watch=true&resourceVersion=5&timeoutSeconds=428&allowWatchBookmarks=true
+    0.0 GET /api/v1/configmaps?watch=true&resourceVersion=9&timeoutSeconds=352&allowWatchBookmarks=true
     "#);
 }
 
@@ -89,7 +90,7 @@ async fn check_gap(expire: impl AsyncFnOnce(&mut Scripted)) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_expired_event_is_met_by_a_list() {
+async fn o17_an_expired_event_is_met_by_a_list() {
     check_gap(async |scripted| {
         let mut feed = scripted.server.watch();
         feed.send("ERROR", status(410, "Expired")).await;
@@ -98,8 +99,110 @@ async fn an_expired_event_is_met_by_a_list() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_expired_answer_is_met_by_a_list() {
+async fn o17_an_expired_answer_is_met_by_a_list() {
     check_gap(async |scripted| scripted.server.fail(410, "Gone")).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_says_when_to_come_back_and_cannot_say_never() {
+    async fn check(asked: u32, expected: std::ops::Range<f64>) {
+        let mut scripted = Scripted::start(CacheOptions::new()).await;
+        let _informer = scripted.cache.informer::<ConfigMap>();
+        let mut busy = status(429, "TooManyRequests");
+        busy["details"]["retryAfterSeconds"] = json!(asked);
+        scripted.server.answer(429, &busy);
+        scripted.server.list("5", &[]);
+        scripted.server.request().await;
+        let request = scripted.server.request().await;
+        let time: f64 = request.split(' ').next().and_then(|time| time.parse().ok()).unwrap_or(f64::NAN);
+        assert!(expected.contains(&time), "{asked} s: {request}");
+    }
+    check(0, 0.5..1.2).await;
+    check(7, 7.0..7.1).await;
+    check(100_000, 30.0..30.1).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn durations_without_end_are_borne() {
+    let options = CacheOptions::builder()
+        .sync_timeout(Duration::MAX)
+        .write_timeout(Duration::MAX)
+        .watch_timeout(Duration::MAX)
+        .idle_timeout(Duration::MAX)
+        .min_backoff(Duration::from_secs(1))
+        .max_backoff(Duration::MAX)
+        .resync(Duration::MAX)
+        .build();
+    let mut scripted = Scripted::start(options).await;
+    let informer = scripted.cache.informer::<ConfigMap>();
+    scripted.server.fail(500, "InternalError");
+    scripted.server.list("5", &[object("a", "1", "x")]);
+    let _feed = scripted.server.watch();
+    scripted.cache.wait_for_sync(Duration::MAX).await.unwrap();
+    informer.wait_for_sync(Duration::MAX).await.unwrap();
+    assert_eq!(data(&scripted.cache.get::<ConfigMap>(("ns", "a")).await.unwrap()), "x");
+    settle().await;
+    let requests = [scripted.server.request().await, scripted.server.request().await, scripted.server.request().await];
+    assert!(requests[2].contains("timeoutSeconds=4294967295"), "{requests:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_resync_repeats_every_object_without_a_request() {
+    let options = CacheOptions::builder().resync(Duration::from_secs(100)).idle_timeout(Duration::MAX).build();
+    let mut scripted = Scripted::start(options).await;
+    let informer = scripted.cache.informer::<ConfigMap>();
+    let (mut events, _registration) = listen(&informer);
+    let (sender, mut repetitions) = tokio::sync::mpsc::unbounded_channel();
+    let _repetitions = informer.add_handler(move |event| {
+        let _ = sender.send(event.is_repetition());
+    });
+    scripted.server.list("5", &[object("a", "1", "x"), object("b", "2", "x")]);
+    let mut feed = scripted.server.watch();
+    assert_eq!(next(&mut events).await, ["initial a x", "initial b x"]);
+    let began = tokio::time::Instant::now();
+    for round in 1..=3 {
+        assert_eq!(next(&mut events).await, ["update a x -> x", "update b x -> x"]);
+        let seconds = began.elapsed().as_secs_f64();
+        assert!((f64::from(round) * 90.0..f64::from(round) * 110.0).contains(&seconds), "{seconds}");
+    }
+    feed.send("MODIFIED", object("a", "6", "y")).await;
+    assert_eq!(next(&mut events).await, ["update a x -> y"]);
+    let mut seen = Vec::new();
+    for _ in 0..9 {
+        seen.push(repetitions.recv().await.unwrap());
+    }
+    assert_eq!(seen, [true, true, true, true, true, true, true, true, false]);
+    let requests = [scripted.server.request().await, scripted.server.request().await];
+    assert!(requests[1].contains("watch=true"), "{requests:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_with_odd_metadata_is_not_taken_for_deleted() {
+    let scripted = Scripted::start(CacheOptions::new()).await;
+    let (mut events, _registration) = listen(&scripted.cache.informer());
+    scripted.server.list("5", &[object("a", "1", "x"), object("b", "2", "x"), object("c", "3", "x")]);
+    assert_eq!(next(&mut events).await, ["initial a x", "initial b x", "initial c x"]);
+    // All of its metadata but the name is odd.
+    let mut odd = object("b", "6", "y");
+    odd["metadata"]["resourceVersion"] = json!(6);
+    odd["metadata"]["labels"] = json!([1]);
+    scripted.server.fail(410, "Expired");
+    scripted.server.list("10", &[object("a", "7", "y"), odd]);
+    let mut feed = scripted.server.watch();
+    assert_eq!(next(&mut events).await, ["update a x -> y", "delete c x (final state unknown)"]);
+    // Nobody knows which object it is: it may be any of those that are missing.
+    let mut nameless = object("b", "6", "y");
+    nameless["metadata"]["name"] = json!({});
+    feed.send("ERROR", status(410, "Expired")).await;
+    scripted.server.list("20", &[nameless.clone(), object("d", "11", "x")]);
+    let mut feed = scripted.server.watch();
+    assert_eq!(next(&mut events).await, ["add d x"]);
+    feed.send("MODIFIED", nameless).await;
+    feed.send("MODIFIED", object("b", "12", "z")).await;
+    assert_eq!(next(&mut events).await, ["update b x -> z"]);
+    let text = scripted.cache.client().metrics().encode(Format::PrometheusText).unwrap();
+    let counted = r#"controller_runtime_cache_undecodable_objects_total{group="",version="v1",kind="ConfigMap"} 3"#;
+    assert!(text.contains(counted), "{text}");
 }
 
 #[tokio::test(start_paused = true)]

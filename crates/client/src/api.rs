@@ -10,6 +10,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use controller_runtime_metrics::Registry;
 use controller_runtime_scheme::{ConversionError, Kind, Object, Unstructured, decode};
 
 use crate::error::ClientError;
@@ -38,6 +39,11 @@ impl<K: Object> Api<K> {
     /// The kind of its objects.
     pub fn kind(&self) -> &Kind<K> {
         &self.kind
+    }
+
+    /// Where requests are counted.
+    pub fn metrics(&self) -> &Registry {
+        &self.transport.options.metrics
     }
 
     /// Sends the request and decodes the answer as an object.

@@ -31,7 +31,8 @@ impl Backoff {
     pub fn next_delay(&mut self) -> Duration {
         // Without a maximal elapsed time there always is a next one.
         let delay = self.growth.next_backoff().unwrap_or(self.growth.max_interval);
-        delay.mul_f64(0.75 + 0.5 * self.ambient.random_fraction())
+        let spread = 0.75 + 0.5 * self.ambient.random_fraction();
+        Duration::try_from_secs_f64(delay.as_secs_f64() * spread).unwrap_or(Duration::MAX)
     }
 
     /// Starts again at the first delay.

@@ -17,6 +17,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod cache;
 mod computed;
 mod controller;
 mod family;
@@ -27,6 +28,7 @@ mod registry;
 mod rest_client;
 mod workqueue;
 
+pub use cache::CacheMetrics;
 pub use controller::{ActiveReconcile, ControllerMetrics, Outcome};
 pub use format::Format;
 /// The library that user metrics come from: its counters, gauges and histograms can be registered here.

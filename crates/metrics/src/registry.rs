@@ -7,6 +7,7 @@ use prometheus_client::encoding::{prometheus_text, text};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Metric;
 
+use crate::cache::{CacheFamilies, CacheMetrics};
 use crate::controller::{ControllerFamilies, ControllerMetrics};
 use crate::format::Format;
 use crate::rest_client::RestClientMetrics;
@@ -26,6 +27,7 @@ struct Inner {
     controllers: OnceLock<ControllerFamilies>,
     queues: OnceLock<QueueFamilies>,
     rest_client: OnceLock<RestClientMetrics>,
+    caches: OnceLock<CacheFamilies>,
 }
 
 #[derive(Debug, Default)]
@@ -129,6 +131,11 @@ impl Registry {
     /// The metrics of requests to an API server.
     pub fn rest_client(&self) -> RestClientMetrics {
         self.inner.rest_client.get_or_init(|| RestClientMetrics::new(self)).clone()
+    }
+
+    /// The metrics of caches of a kind. All its series exist from now on, with 0.
+    pub fn cache(&self, group: &str, version: &str, kind: &str) -> CacheMetrics {
+        self.inner.caches.get_or_init(|| CacheFamilies::new(self)).of(group, version, kind)
     }
 
     /// All metrics in `format`. Gives an error when a metric of a user's own type fails to encode itself.

@@ -1,13 +1,13 @@
-use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
-use bytes::Bytes;
 use controller_runtime_client::Api;
-use controller_runtime_scheme::{ConversionError, Object, ObjectKey};
+use controller_runtime_metrics::CacheMetrics;
+use controller_runtime_scheme::{Object, ObjectKey};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
@@ -21,15 +21,17 @@ use crate::informer::undecodable::Undecodable;
 use crate::informer::{Selection, Write};
 use crate::options::CacheOptions;
 use crate::query::ListQuery;
+use crate::reflector::AnyListWatch;
 use crate::store::Store;
 
 /// What an informer's handles, its reflectors and the cache share.
 ///
 /// Writers hold the handlers' lock over the change and its delivery, so that handlers get events in order and a late
 /// handler neither misses one nor gets one twice. Readers never wait for it.
-#[derive(Debug)]
 pub(crate) struct Shared<K: Object> {
     pub(crate) api: Api<K>,
+    pub(crate) source: Arc<dyn AnyListWatch<K>>,
+    pub(crate) metrics: CacheMetrics,
     pub(crate) selection: Selection,
     pub(crate) options: CacheOptions,
     pub(crate) store: Store<K>,
@@ -39,6 +41,19 @@ pub(crate) struct Shared<K: Object> {
     expectations: Expectations,
     changed: Notify,
     phase: AtomicU8,
+}
+
+/// Everything that a server has.
+#[derive(Debug)]
+pub(crate) struct Listed<K> {
+    pub(crate) objects: BTreeMap<ObjectKey, Arc<K>>,
+    /// Objects that exist and don't fit their type.
+    pub(crate) undecodable: BTreeSet<ObjectKey>,
+    /// Whether there is an object that doesn't fit its type and whose key can't be read.
+    pub(crate) unnamed: bool,
+    pub(crate) version: String,
+    /// When it was asked for.
+    pub(crate) began: Instant,
 }
 
 /// Where an informer is in its life.
@@ -53,8 +68,14 @@ pub(crate) enum Phase {
 impl<K: Object> Shared<K> {
     pub(crate) fn new(api: Api<K>, selection: Selection, options: &CacheOptions) -> Self {
         let scopes = options.plans(api.kind(), &selection).into_iter().map(Scope::new).collect();
-        let options = options.of_resource(api.kind().resource());
+        let resource = api.kind().resource();
+        let metrics = api.metrics().cache(&resource.group, &resource.version, &resource.kind);
+        let own = options.special(resource).and_then(|special| special.list_watches.get::<K>());
+        let source = own.unwrap_or_else(|| Arc::new(api.clone()));
+        let options = options.of_resource(resource);
         Self {
+            source,
+            metrics,
             api,
             selection,
             options,
@@ -85,21 +106,16 @@ impl<K: Object> Shared<K> {
         self.changed.notify_waiters();
     }
 
-    /// A whole list has come; the objects under the keys in `keep` don't fit their type.
-    pub(crate) fn replace(
-        &self,
-        scope: &Scope,
-        objects: Vec<Arc<K>>,
-        keep: &BTreeSet<ObjectKey>,
-        version: &str,
-        began: Instant,
-    ) {
+    /// Everything has come, in one list.
+    pub(crate) fn replace(&self, scope: &Scope, listed: Listed<K>) {
+        let Listed { objects, undecodable, unnamed, version, began } = listed;
         let mut handlers = self.handlers.lock();
-        self.undecodable.add(keep.iter().cloned());
-        let stays = self.of_others(scope, keep);
-        let events = self.store.replace(scope.namespace(), objects, &stays, !scope.is_synced());
-        self.undecodable.keep(|key| !scope.covers(key.namespace.as_deref()) || keep.contains(key));
-        scope.listed(version, began);
+        self.undecodable.add(undecodable.iter().cloned());
+        let others = |key: &ObjectKey| !scope.covers(key.namespace.as_deref());
+        let keep = |key: &ObjectKey| unnamed || undecodable.contains(key) || others(key);
+        let events = self.store.replace(scope.namespace(), objects, keep, !scope.is_synced());
+        self.undecodable.keep(|key| others(key) || undecodable.contains(key));
+        scope.listed(&version, began);
         self.expectations.listed(began);
         self.changed.notify_waiters();
         handlers.tell(&events);
@@ -108,17 +124,12 @@ impl<K: Object> Shared<K> {
         self.changed.notify_waiters();
     }
 
-    /// The keys to keep, and those that a list of the scope says nothing about although it isn't of one namespace.
-    fn of_others<'a>(&self, scope: &Scope, keep: &'a BTreeSet<ObjectKey>) -> Cow<'a, BTreeSet<ObjectKey>> {
-        if scope.plan.except.is_empty() {
-            return Cow::Borrowed(keep);
-        }
-        let mut stays = keep.clone();
-        for namespace in &scope.plan.except {
-            let objects = self.store.list(&ListQuery::in_namespace(namespace)).unwrap_or_default();
-            stays.extend(objects.iter().map(|object| ObjectKey::of(&**object)));
-        }
-        Cow::Owned(stays)
+    /// Tells handlers again of what there is under the keys.
+    pub(crate) fn repeat(&self, keys: &[ObjectKey]) {
+        let mut handlers = self.handlers.lock();
+        let objects = keys.iter().filter_map(|key| self.store.get(key));
+        let events: Vec<_> = objects.map(|object| ObjectEvent::Updated { old: object.clone(), new: object }).collect();
+        handlers.tell(&events);
     }
 
     /// An object is new or changed.
@@ -175,15 +186,6 @@ impl<K: Object> Shared<K> {
 
     pub(crate) fn has_synced(&self) -> bool {
         self.scopes.iter().all(Scope::is_synced)
-    }
-
-    /// The object, as the scope stores it.
-    pub(crate) fn decode(&self, scope: &Scope, json: &Bytes) -> Result<K, ConversionError> {
-        let mut object = self.api.decode(json)?;
-        if let Some(transform) = &scope.plan.transform {
-            transform.apply(&mut object);
-        }
-        Ok(object)
     }
 
     /// Waits until all first lists have come.
@@ -256,5 +258,16 @@ impl<K: Object> Shared<K> {
         };
         // The caller looks itself at what is true now.
         let _ = timeout(within, wait).await;
+    }
+}
+
+impl<K: Object> fmt::Debug for Shared<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared")
+            .field("kind", self.api.kind())
+            .field("selection", &self.selection)
+            .field("scopes", &self.scopes)
+            .field("phase", &self.phase())
+            .finish_non_exhaustive()
     }
 }

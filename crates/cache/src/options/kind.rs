@@ -3,8 +3,10 @@ use std::time::Duration;
 
 use bon::Builder;
 use controller_runtime_client::Selector;
+use controller_runtime_scheme::Object;
 
 use crate::options::scope::{ALL_OTHERS, ScopeOptions};
+use crate::reflector::{ListWatch, ListWatches};
 use crate::transform::Transform;
 
 /// How the cache treats one resource. What isn't set is as [`CacheOptions`](crate::CacheOptions) says.
@@ -12,6 +14,8 @@ use crate::transform::Transform;
 pub struct KindOptions {
     #[builder(field)]
     pub(crate) namespaces: BTreeMap<String, ScopeOptions>,
+    #[builder(field)]
+    pub(crate) list_watches: ListWatches,
     /// Caches only objects whose labels match.
     #[builder(into)]
     pub(crate) labels: Option<Selector>,
@@ -37,6 +41,14 @@ impl<S: kind_options_builder::State> KindOptionsBuilder<S> {
         for name in names {
             self.namespaces.entry(name.into()).or_default();
         }
+        self
+    }
+
+    /// Lists and watches objects of the Rust type `K` through `source` instead of the cache's client.
+    ///
+    /// Other representations of the resource, for example metadata only, still come through the client.
+    pub fn list_watch<K: Object>(mut self, source: impl ListWatch<K>) -> Self {
+        self.list_watches.insert(source);
         self
     }
 

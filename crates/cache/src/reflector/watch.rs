@@ -1,63 +1,67 @@
-use std::sync::Arc;
-
-use controller_runtime_client::{ClientError, WatchEventType, WatchFrame, WatchOptions};
+use controller_runtime_client::{ClientError, WatchEventType};
 use controller_runtime_scheme::Object;
+use futures::StreamExt;
 use tokio::time::timeout;
 
 use crate::informer::Scope;
 use crate::reflector::Reflector;
-use crate::reflector::sketch::Sketch;
+use crate::reflector::decode::{Decoded, sketch};
+use crate::reflector::list_watch::{WatchItem, WatchItems};
 
 impl<K: Object> Reflector<K> {
     /// Follows changes after `version`, which goes along, until the watch ends: the server closed it, it was silent
-    /// for too long, or it failed. Counts the events.
-    pub(super) async fn watch(&self, scope: &Scope, version: &mut String, events: &mut u64) -> Result<(), ClientError> {
-        let cache = &self.shared.options;
-        let mut options = WatchOptions::default();
-        options.namespace.clone_from(&scope.plan.namespace);
-        options.labels = scope.plan.selection.labels.clone();
-        options.fields = scope.plan.field_selector();
-        options.resource_version = Some(version.clone());
-        options.timeout = Some(cache.watch_timeout.mul_f64(1.0 + self.ambient.random_fraction()));
-        options.bookmarks = cache.bookmarks;
-        let mut stream = self.shared.api.watch(&options).await?;
+    /// for too long, or it failed. Goes on with a watch that is open already. Counts the events.
+    pub(super) async fn watch(
+        &self,
+        scope: &Scope,
+        version: &mut String,
+        open: Option<WatchItems<K>>,
+        events: &mut u64,
+    ) -> Result<(), ClientError> {
+        let mut items = if let Some(items) = open {
+            items
+        } else {
+            let mut options = self.watch_options(scope);
+            options.resource_version = Some(version.clone());
+            self.shared.metrics.watch();
+            self.shared.source.watch(&options).await?
+        };
         loop {
-            let Ok(frame) = timeout(cache.idle_timeout, stream.next()).await else {
+            let Ok(item) = timeout(self.shared.options.idle_timeout, items.next()).await else {
                 tracing::debug!(kind = %self.shared.api.kind(), "a watch is silent; opening another");
                 return Ok(());
             };
-            let Some(frame) = frame? else { return Ok(()) };
+            let Some(item) = item.transpose()? else { return Ok(()) };
             *events += 1;
-            self.take(scope, &frame, version);
+            self.take(scope, &item, version);
         }
     }
 
-    fn take(&self, scope: &Scope, frame: &WatchFrame, version: &mut String) {
-        if frame.event == WatchEventType::Bookmark {
-            step(version, Sketch::of(&frame.object).version());
+    fn take(&self, scope: &Scope, item: &WatchItem<K>, version: &mut String) {
+        if item.event == WatchEventType::Bookmark {
+            step(version, &sketch(&item.object).version);
             self.shared.advance(scope, version);
             return;
         }
-        match self.shared.decode(scope, &frame.object) {
-            Ok(object) => {
+        let gone = item.event == WatchEventType::Deleted;
+        match self.decode(scope, &item.object) {
+            Decoded::Object(_, object) => {
                 step(version, object.meta().resource_version.as_deref().unwrap_or_default());
-                if frame.event == WatchEventType::Deleted {
-                    self.shared.remove(scope, Arc::new(object), version);
+                if gone {
+                    self.shared.remove(scope, object, version);
                 } else {
-                    self.shared.put(scope, &Arc::new(object), version);
+                    self.shared.put(scope, &object, version);
                 }
             }
-            Err(error) => {
-                tracing::warn!(%error, "an object is skipped, because it does not fit its type");
-                let sketch = Sketch::of(&frame.object);
-                step(version, sketch.version());
-                let key = sketch.into_key();
-                if frame.event != WatchEventType::Deleted {
-                    self.shared.put_undecodable(scope, key, version);
-                } else if let Some(last) = self.shared.store.get(&key) {
-                    self.shared.remove(scope, last, version);
-                } else {
-                    self.shared.remove_undecodable(scope, &key, version);
+            Decoded::Unfit(sketch) => {
+                step(version, &sketch.version);
+                match sketch.key {
+                    None => self.shared.advance(scope, version),
+                    Some(key) if !gone => self.shared.put_undecodable(scope, key, version),
+                    Some(key) => match self.shared.store.get(&key) {
+                        Some(last) => self.shared.remove(scope, last, version),
+                        None => self.shared.remove_undecodable(scope, &key, version),
+                    },
                 }
             }
         }

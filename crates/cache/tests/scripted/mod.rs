@@ -107,14 +107,27 @@ pub(crate) struct Scripted {
 }
 
 impl Scripted {
+    /// A server that doesn't stream lists: the script's answers are to lists in pages and to watches.
     pub(crate) async fn start(options: CacheOptions) -> Self {
-        let mut scripted = Self::stopped(options);
-        scripted.run();
-        settle().await;
-        scripted
+        Self::stopped(options).started().await
+    }
+
+    /// A server whose script answers everything.
+    pub(crate) async fn streaming(options: CacheOptions) -> Self {
+        Self::new(options, true).started().await
     }
 
     pub(crate) fn stopped(options: CacheOptions) -> Self {
+        Self::new(options, false)
+    }
+
+    async fn started(mut self) -> Self {
+        self.run();
+        settle().await;
+        self
+    }
+
+    fn new(options: CacheOptions, streams: bool) -> Self {
         let ambient = Ambient::seeded(1);
         let (server, service_answers, service_log) = {
             let (answers, service_answers) = unbounded_channel::<(u16, AnswerBody)>();
@@ -126,6 +139,12 @@ impl Scripted {
             let (answers, log) = (service_answers.clone(), service_log.clone());
             async move {
                 let seconds = start.elapsed().as_secs_f64();
+                if !streams && request.uri().to_string().contains("sendInitialEvents=true") {
+                    let body = Full::new(Bytes::from(status(422, "Invalid").to_string()));
+                    return Ok(Response::builder()
+                        .status(422)
+                        .body(body.map_err(|never| match never {}).boxed_unsync())?);
+                }
                 let _ = log.send(format!("{seconds:.1} {} {}", request.method(), request.uri()));
                 let Some((code, body)) = answers.lock().await.recv().await else { return std::future::pending().await };
                 Ok::<_, BoxError>(Response::builder().status(code).body(body)?)
@@ -148,6 +167,13 @@ impl Scripted {
         self.cancel.cancel();
         self.running.take().expect("it runs").await.expect("it does not panic").expect("it runs once");
     }
+}
+
+/// The bookmark after the initial objects of a streaming list.
+pub(crate) fn initial_end(version: &str) -> Value {
+    let mut end = bookmark(version);
+    end["metadata"]["annotations"] = json!({"k8s.io/initial-events-end": "true"});
+    end
 }
 
 /// What a handler was told, in words.
