@@ -16,7 +16,7 @@ const NAME: &str = "three-views";
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let config = config().await?;
     let namespace = config.default_namespace.clone();
-    let client = Client::from_config(config, ClientOptions::new().field_manager(NAME))?;
+    let client = Client::from_config(config, ClientOptions::builder().field_manager(NAME).build())?;
     let key = (namespace.as_str(), NAME);
 
     // Typed: fields are Rust fields.

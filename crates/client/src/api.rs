@@ -8,12 +8,13 @@ mod write;
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use controller_runtime_metrics::Registry;
-use controller_runtime_scheme::{ConversionError, Kind, Object, Unstructured, decode};
+use controller_runtime_scheme::{ConversionError, Kind, Object, ObjectKey, PartialObjectMeta, Unstructured, decode};
 
-use crate::error::ClientError;
+use crate::error::{ClientError, Verb};
 use crate::options::WriteOptions;
 use crate::request::Request;
 use crate::transport::Transport;
@@ -46,6 +47,30 @@ impl<K: Object> Api<K> {
         &self.transport.options.metrics
     }
 
+    /// The same with another deadline for each request.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        Arc::make_mut(&mut self.transport).options.timeout = timeout;
+        self
+    }
+
+    /// A request about one object.
+    fn about(&self, verb: Verb, key: impl Into<ObjectKey>, subresource: Option<&str>) -> Result<Request, ClientError> {
+        let ObjectKey { namespace, name } = key.into();
+        Request::object(&self.kind, verb, &ObjectKey { namespace: self.namespace_or_own(namespace), name }, subresource)
+    }
+
+    /// A request about many objects.
+    fn about_all(&self, verb: Verb, namespace: Option<String>) -> Result<Request, ClientError> {
+        Request::objects(&self.kind, verb, self.namespace_or_own(namespace))
+    }
+
+    /// The namespace, or else the one that the client is bound to.
+    fn namespace_or_own(&self, namespace: Option<String>) -> Option<String> {
+        let own = self.transport.namespace.as_deref().filter(|_| self.kind.is_namespaced());
+        namespace.or_else(|| own.map(str::to_owned))
+    }
+
     /// Sends the request and decodes the answer as an object.
     async fn object(&self, request: Request) -> Result<K, ClientError> {
         let body = self.transport.fetch(&request).await?;
@@ -56,8 +81,12 @@ impl<K: Object> Api<K> {
     pub fn decode(&self, json: &Bytes) -> Result<K, ConversionError> {
         let mut object: K = decode(self.kind.name(), json)?;
         // Items of a list don't say what they are. Typed objects needn't, unstructured ones are useless without.
-        if let Some(unstructured) = (&mut object as &mut dyn Any).downcast_mut::<Unstructured>() {
+        let any = &mut object as &mut dyn Any;
+        if let Some(unstructured) = any.downcast_mut::<Unstructured>() {
             unstructured.types.get_or_insert_with(|| self.kind.type_meta());
+        } else if let Some(metadata) = any.downcast_mut::<PartialObjectMeta>() {
+            // The server calls each of them a PartialObjectMetadata, whatever it is.
+            metadata.types = Some(self.kind.type_meta());
         }
         Ok(object)
     }

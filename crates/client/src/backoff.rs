@@ -63,4 +63,15 @@ mod tests {
         assert_eq!(seen, delays(1));
         assert_ne!(seen, delays(2));
     }
+
+    #[test]
+    fn no_delay_is_too_long() {
+        for initial in [Duration::from_secs(1), Duration::MAX] {
+            let mut backoff = Backoff::new(&Ambient::seeded(1), initial, Duration::MAX);
+            for _ in 0..200 {
+                backoff.next_delay();
+            }
+            assert!(backoff.next_delay() > Duration::from_secs(1 << 60));
+        }
+    }
 }

@@ -12,6 +12,9 @@ pub enum ErrorClass {
     NotFound,
     /// The server does not serve the kind, for example because its CRD isn't installed (yet).
     KindNotServed,
+    /// The server does not serve the subresource: the kind, or this version of it, has none of that name, or isn't
+    /// served itself.
+    SubresourceNotServed,
     /// Somebody else changed the object, or owns what was to be changed: read it again and decide again.
     Conflict,
     /// An object of that name exists.

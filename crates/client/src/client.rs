@@ -8,12 +8,19 @@ use kube_core::object::HasStatus;
 
 use crate::api::{Api, Deletion, Upsert};
 use crate::class::Classify;
+use crate::client_options::ClientOptions;
 use crate::error::ClientError;
+use crate::interceptor::Interceptor;
 use crate::list::List;
-use crate::options::{ClientOptions, DeleteOptions, FieldValidation, ListOptions, WriteOptions};
+use crate::mapper::RestMapper;
+use crate::options::{DeleteOptions, FieldValidation, ListOptions, WriteOptions};
 use crate::patch::Patch;
+use crate::rate_limit::RateLimit;
 use crate::retry::retry_on_conflict;
 use crate::transport::Transport;
+
+/// The server's name in metrics where nobody says it.
+const UNKNOWN_HOST: &str = "unknown";
 
 /// A client of one API server: reads and writes go to the server at once. Cloning is cheap.
 ///
@@ -27,9 +34,10 @@ pub struct Client {
 impl Client {
     /// A client that sends through `client`. Switch that one's own retries off
     /// ([`Config::default_retry`](kube_client::Config::default_retry)): they would hide throttling and run into our
-    /// deadlines.
+    /// deadlines. It does not tell which server it talks to, so metrics name the host `unknown`; see
+    /// [`Client::with_host`].
     pub fn new(client: kube_client::Client, options: ClientOptions) -> Self {
-        Self::with_host(client, String::new(), options)
+        Self::with_host(client, UNKNOWN_HOST, options)
     }
 
     /// A client for a configuration, with kube-client's own retries off.
@@ -40,7 +48,7 @@ impl Client {
     /// use k8s_openapi::api::core::v1::ConfigMap;
     ///
     /// let config = kube_client::Config::infer().await?;
-    /// let client = Client::from_config(config, ClientOptions::new().field_manager("example"))?;
+    /// let client = Client::from_config(config, ClientOptions::builder().field_manager("example").build())?;
     /// let config_map: ConfigMap = client.get(("default", "settings")).await?;
     /// # Ok(())
     /// # }
@@ -50,17 +58,17 @@ impl Client {
         let host = config.cluster_url.authority().map(ToString::to_string).unwrap_or_default();
         let client = kube_client::Client::try_from(config)
             .map_err(|source| ClientError::Configuration { source: Box::new(source) })?;
-        Ok(Self::with_host(client, host, options))
+        Ok(Self::with_host(client, &host, options))
     }
 
     /// A client that sends through `client`, whose server is called `host` in metrics.
-    pub fn with_host(client: kube_client::Client, host: String, options: ClientOptions) -> Self {
+    pub fn with_host(client: kube_client::Client, host: &str, options: ClientOptions) -> Self {
         let write = WriteOptions {
             field_manager: options.field_manager.clone(),
             field_validation: options.field_validation,
             ..WriteOptions::default()
         };
-        Self { transport: Arc::new(Transport { client, host, options }), write }
+        Self { transport: Arc::new(Transport::new(client, host, options)), write }
     }
 
     /// The client below, for what this one does not do.
@@ -88,8 +96,40 @@ impl Client {
         self.write.field_manager.as_deref()
     }
 
+    /// The namespace that the client is bound to.
+    pub fn namespace(&self) -> Option<&str> {
+        self.transport.namespace.as_deref()
+    }
+
+    /// Where kinds and resources are served. Clones of the client share what it learns.
+    pub fn mapper(&self) -> RestMapper {
+        RestMapper::new(self.transport.clone())
+    }
+
     pub(crate) fn transport(&self) -> &Transport {
         &self.transport
+    }
+
+    /// The same client, bound to one namespace: that is the default where none is given, and another one is refused
+    /// before anything is sent. Cluster-scoped kinds are not affected.
+    #[must_use]
+    pub fn in_namespace(mut self, namespace: impl Into<String>) -> Self {
+        Arc::make_mut(&mut self.transport).namespace = Some(namespace.into().into());
+        self
+    }
+
+    /// The same client with an interceptor around those that it has.
+    #[must_use]
+    pub fn with_interceptor(mut self, interceptor: Interceptor) -> Self {
+        Arc::make_mut(&mut self.transport).intercept(interceptor);
+        self
+    }
+
+    /// The same client with a rate limit on top of those that it has. Clones of the result share the limit.
+    #[must_use]
+    pub fn with_rate_limit(mut self, limit: RateLimit) -> Self {
+        Arc::make_mut(&mut self.transport).limit(limit);
+        self
     }
 
     /// The same client, whose writes are checked and answered but not stored.
@@ -128,9 +168,7 @@ impl Client {
     /// The same client with another deadline for each request.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
-        let mut transport = (*self.transport).clone();
-        transport.options.timeout = timeout;
-        self.transport = Arc::new(transport);
+        Arc::make_mut(&mut self.transport).options.timeout = timeout;
         self
     }
 
@@ -190,6 +228,15 @@ impl Client {
         options: &DeleteOptions,
     ) -> Result<Deletion<K>, ClientError> {
         self.typed().delete_with(key, options).await
+    }
+
+    /// See [`Api::delete_all`].
+    pub async fn delete_all<K: TypedObject>(
+        &self,
+        selected: &ListOptions,
+        options: &DeleteOptions,
+    ) -> Result<(), ClientError> {
+        self.typed::<K>().delete_all(selected, options).await
     }
 
     /// See [`Api::create_or_update`].

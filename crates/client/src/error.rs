@@ -49,6 +49,7 @@ impl fmt::Display for Verb {
 
 /// What was being done, to which object. Prints like `cannot get Deployment.apps/v1 shop/web`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RequestInfo {
     /// What was being done.
     pub verb: Verb,
@@ -146,6 +147,14 @@ pub enum ClientError {
         /// The kind that was looked for.
         kind: Box<GroupVersionKind>,
     },
+    /// The server serves no such resource (yet).
+    #[error("the server serves no resource {resource} in {group_version}")]
+    UnknownResource {
+        /// The name that was looked for: plural, singular or short.
+        resource: String,
+        /// The group and version that were looked in.
+        group_version: String,
+    },
     /// An owner reference could not be set.
     #[error(transparent)]
     Owner(#[from] OwnerError),
@@ -173,8 +182,14 @@ pub enum RequestProblem {
     /// The kind is cluster-scoped and a namespace is given.
     #[error("the kind is cluster-scoped and the namespace {0:?} is given")]
     UnexpectedNamespace(String),
+    /// The client is bound to one namespace, and the request is about another, or about all.
+    #[error("the client is bound to the namespace {0:?}")]
+    OtherNamespace(String),
+    /// Only metadata is known of the object: writing it whole would remove the rest.
+    #[error("an object of which only metadata is known cannot be written whole: patch or apply it")]
+    MetadataOnly,
     /// Apply needs a field manager.
-    #[error("server-side apply needs a field manager: set ClientOptions::field_manager")]
+    #[error("server-side apply needs a field manager: set one in the client's options")]
     MissingFieldManager,
     /// The change is guarded by the object's version, and the object has none.
     #[error("the object has no resourceVersion to guard the change with")]
@@ -194,14 +209,17 @@ impl ClientError {
     /// What can be done about it.
     pub fn class(&self) -> ErrorClass {
         match self {
-            Self::Status { status, retry_after, .. } => class_of(status, *retry_after),
+            Self::Status { request, status, retry_after } => match class_of(status, *retry_after) {
+                ErrorClass::KindNotServed if request.subresource.is_some() => ErrorClass::SubresourceNotServed,
+                class => class,
+            },
             Self::Timeout { .. } => ErrorClass::Transient { retry_after: None },
             Self::Transport { source, .. } => match **source {
                 kube_client::Error::Auth(_) => ErrorClass::Unauthorized,
                 kube_client::Error::TlsRequired | kube_client::Error::HttpError(_) => ErrorClass::Terminal,
                 _ => ErrorClass::Transient { retry_after: None },
             },
-            Self::UnknownKind { .. } => ErrorClass::KindNotServed,
+            Self::UnknownKind { .. } | Self::UnknownResource { .. } => ErrorClass::KindNotServed,
             Self::Owner(OwnerError::AlreadyOwned { .. })
             | Self::Refused { problem: RequestProblem::ListChanged, .. } => ErrorClass::Conflict,
             Self::Answer { .. }
@@ -221,7 +239,9 @@ impl ClientError {
             | Self::Answer { request, .. }
             | Self::Conversion { request, .. }
             | Self::Refused { request, .. } => Some(request),
-            Self::UnknownKind { .. } | Self::Owner(_) | Self::Configuration { .. } => None,
+            Self::UnknownKind { .. } | Self::UnknownResource { .. } | Self::Owner(_) | Self::Configuration { .. } => {
+                None
+            }
         }
     }
 

@@ -25,17 +25,23 @@ mod backoff;
 mod child_name;
 mod class;
 mod client;
+mod client_options;
+mod discovery;
 mod error;
 mod finalizer;
+mod interceptor;
 mod list;
 mod mapper;
 mod options;
 mod owner;
+mod pager;
 mod patch;
+mod rate_limit;
 mod request;
 mod retry;
 mod three_way;
 mod transport;
+mod warning;
 mod watch;
 
 pub use api::{Api, Deletion, Upsert};
@@ -43,19 +49,23 @@ pub use backoff::Backoff;
 pub use child_name::{child_label, child_name};
 pub use class::{Classify, ErrorClass, ignore_already_exists, ignore_not_found};
 pub use client::Client;
+pub use client_options::{ClientOptions, ClientOptionsBuilder};
 pub use error::{ClientError, RequestInfo, RequestProblem, Verb};
 pub use finalizer::{
     Finalization, FinalizeError, Finalized, FinalizerError, Finalizers, add_finalizer, has_finalizer, remove_finalizer,
 };
+pub use interceptor::{Interception, Interceptor};
 pub use kube_core::{Expression, Selector, Status};
 pub use list::{List, Page};
-pub use options::{
-    ClientOptions, DeleteOptions, FieldValidation, ListOptions, Propagation, ResourceVersionMatch, WatchOptions,
-};
+pub use mapper::{Mapping, RestMapper};
+pub use options::{DeleteOptions, FieldValidation, ListOptions, Propagation, ResourceVersionMatch, WatchOptions};
 pub use owner::{
     OwnedBy, OwnerError, controller_of, has_owner_reference, remove_controller_reference, remove_owner_reference,
     set_controller_reference, set_owner_reference,
 };
+pub use pager::Pager;
 pub use patch::Patch;
+pub use rate_limit::{RateLimit, RateLimitBuilder};
 pub use retry::retry_on_conflict;
+pub use warning::WarningHandler;
 pub use watch::{WatchEventType, WatchFrame, WatchStream};

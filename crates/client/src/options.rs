@@ -1,76 +1,6 @@
 use std::time::Duration;
 
-use controller_runtime_ambient::Ambient;
-use controller_runtime_metrics::Registry;
 use kube_core::{Expression, Selector};
-
-/// How a [`Client`](crate::Client) makes its requests.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct ClientOptions {
-    /// Clock and randomness. Default: the machine's.
-    pub ambient: Ambient,
-    /// Where requests are counted (`rest_client_requests_total`). Default: a registry of its own.
-    pub metrics: Registry,
-    /// Deadline of each request, with its retries, from sending it to having read the answer. A watch must have
-    /// started within it. Default: 30 s.
-    pub timeout: Duration,
-    /// The name that writes are attributed to (`fieldManager`); apply needs one. Default: none, which makes the
-    /// server take the user agent's first part.
-    pub field_manager: Option<String>,
-    /// What the server does about unknown or duplicate fields. Default: the server's own default, which is to warn.
-    pub field_validation: Option<FieldValidation>,
-    /// How often a request that surely or harmlessly can be repeated is tried again. Default: 3.
-    pub retries: u32,
-}
-
-impl Default for ClientOptions {
-    fn default() -> Self {
-        Self {
-            ambient: Ambient::system(),
-            metrics: Registry::new(),
-            timeout: Duration::from_secs(30),
-            field_manager: None,
-            field_validation: None,
-            retries: 3,
-        }
-    }
-}
-
-impl ClientOptions {
-    /// The defaults.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets clock and randomness.
-    #[must_use]
-    pub fn ambient(mut self, ambient: Ambient) -> Self {
-        self.ambient = ambient;
-        self
-    }
-
-    /// Sets where requests are counted.
-    #[must_use]
-    pub fn metrics(mut self, metrics: Registry) -> Self {
-        self.metrics = metrics;
-        self
-    }
-
-    /// Sets each request's deadline.
-    #[must_use]
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
-        self
-    }
-
-    /// Sets the name that writes are attributed to.
-    #[must_use]
-    pub fn field_manager(mut self, name: impl Into<String>) -> Self {
-        self.field_manager = Some(name.into());
-        self
-    }
-}
 
 /// What the server does about unknown or duplicate fields of what is written (KEP-2885).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,6 +95,13 @@ impl ListOptions {
         self
     }
 
+    /// Continues where an earlier, limited list ended ([`List::continue_token`](crate::List::continue_token)).
+    #[must_use]
+    pub fn continue_from(mut self, token: impl Into<String>) -> Self {
+        self.continue_token = Some(token.into());
+        self
+    }
+
     /// Sets how many objects an answer holds at most.
     #[must_use]
     pub fn limit(mut self, limit: u32) -> Self {
@@ -240,6 +177,13 @@ impl DeleteOptions {
     #[must_use]
     pub fn propagation(mut self, propagation: Propagation) -> Self {
         self.propagation = Some(propagation);
+        self
+    }
+
+    /// Sets how long the object may take to end.
+    #[must_use]
+    pub fn grace_period(mut self, seconds: u32) -> Self {
+        self.grace_period_seconds = Some(seconds);
         self
     }
 

@@ -23,6 +23,8 @@ pub(crate) struct Request {
     pub(crate) query: Vec<(&'static str, String)>,
     pub(crate) accept: &'static str,
     pub(crate) body: Option<(&'static str, Bytes)>,
+    /// Whether it is about objects that live in namespaces.
+    pub(crate) namespaced: bool,
 }
 
 impl Request {
@@ -69,7 +71,8 @@ impl Request {
 
     /// A request about something that isn't an object of a kind, for example discovery.
     pub(crate) fn get_path(info: RequestInfo, path: String) -> Self {
-        Self { info: Box::new(info), method: Method::GET, path, query: Vec::new(), accept: JSON, body: None }
+        let info = Box::new(info);
+        Self { info, method: Method::GET, path, query: Vec::new(), accept: JSON, body: None, namespaced: false }
     }
 
     fn collection<K: Object>(kind: &Kind<K>, info: RequestInfo) -> Result<Self, ClientError> {
@@ -86,6 +89,7 @@ impl Request {
             query: Vec::new(),
             accept: accept::<K>(info.verb),
             body: None,
+            namespaced: kind.is_namespaced(),
             info: Box::new(info),
         };
         if let Some(namespace) = request.info.namespace.clone() {

@@ -1,4 +1,5 @@
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -7,12 +8,17 @@ use http::{HeaderMap, Method, Response, StatusCode};
 use http_body_util::BodyExt;
 use kube_client::client::Body;
 use kube_core::Status;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::backoff::Backoff;
+use crate::client_options::ClientOptions;
 use crate::error::{ClientError, RequestProblem, Verb};
-use crate::options::ClientOptions;
+use crate::interceptor::{Interception, Interceptor};
+use crate::mapper::Discovered;
+use crate::rate_limit::{RateLimit, RateLimiter};
 use crate::request::Request;
+use crate::warning::warnings;
 
 /// First and longest delay between the attempts of one request.
 const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
@@ -20,30 +26,106 @@ const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(100), Duration
 /// How much of an answer that isn't a `Status` goes into an error.
 const ERROR_TEXT_LIMIT: usize = 1024;
 
-/// Sends requests: deadline, retries, counting, and errors from answers.
+/// Sends requests: limits, deadline, retries, counting, and errors from answers. Clones share the connection, the
+/// limits and what discovery found.
 #[derive(Clone)]
 pub(crate) struct Transport {
     pub(crate) client: kube_client::Client,
-    pub(crate) host: String,
+    pub(crate) host: Arc<str>,
     pub(crate) options: ClientOptions,
+    /// The only namespace that may be used.
+    pub(crate) namespace: Option<Arc<str>>,
+    pub(crate) discovered: Arc<Discovered>,
+    interceptors: Vec<Arc<Interceptor>>,
+    limiters: Vec<Arc<RateLimiter>>,
+    /// One for each request under way.
+    slots: Arc<Semaphore>,
 }
 
 impl fmt::Debug for Transport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Transport").field("host", &self.host).field("options", &self.options).finish_non_exhaustive()
+        let Self { host, options, namespace, .. } = self;
+        let mut debug = f.debug_struct("Transport");
+        debug.field("host", host).field("options", options).field("namespace", namespace).finish_non_exhaustive()
     }
 }
 
 impl Transport {
+    pub(crate) fn new(client: kube_client::Client, host: &str, options: ClientOptions) -> Self {
+        Self {
+            client,
+            host: host.into(),
+            namespace: None,
+            discovered: Arc::default(),
+            interceptors: Vec::new(),
+            limiters: options.rate_limit.map(RateLimiter::new).map(Arc::new).into_iter().collect(),
+            slots: Arc::new(Semaphore::new(options.concurrent_requests.clamp(1, Semaphore::MAX_PERMITS))),
+            options,
+        }
+    }
+
+    pub(crate) fn intercept(&mut self, interceptor: Interceptor) {
+        self.interceptors.push(Arc::new(interceptor));
+    }
+
+    pub(crate) fn limit(&mut self, limit: RateLimit) {
+        self.limiters.push(Arc::new(RateLimiter::new(limit)));
+    }
+
     /// Sends the request and reads the whole answer.
     pub(crate) async fn fetch(&self, request: &Request) -> Result<Bytes, ClientError> {
-        let (_, body) = self.within_deadline(request, self.attempts(request, read_whole)).await?;
+        let (_, body) = self.call(request, read_whole).await?;
         Ok(body)
     }
 
     /// Sends the request; the answer's body is still to come.
     pub(crate) async fn open(&self, request: &Request) -> Result<Response<Body>, ClientError> {
-        self.within_deadline(request, self.attempts(request, keep_body)).await
+        self.call(request, keep_body).await
+    }
+
+    async fn call<T, R, F>(&self, request: &Request, read: R) -> Result<T, ClientError>
+    where
+        R: Fn(Response<Body>) -> F,
+        F: Future<Output = Result<T, kube_client::Error>>,
+    {
+        self.check_namespace(request)?;
+        let result = self.within_deadline(request, self.intercepted(request, read)).await;
+        for interceptor in &self.interceptors {
+            interceptor.tell(&request.info, result.as_ref().map(drop));
+        }
+        result
+    }
+
+    /// Refuses what is not in the client's namespace. Cluster-scoped kinds are in none.
+    fn check_namespace(&self, request: &Request) -> Result<(), ClientError> {
+        match &self.namespace {
+            Some(own) if request.namespaced && request.info.namespace.as_deref() != Some(own) => {
+                Err(request.refuse(RequestProblem::OtherNamespace(own.to_string())))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    async fn intercepted<T, R, F>(&self, request: &Request, read: R) -> Result<T, ClientError>
+    where
+        R: Fn(Response<Body>) -> F,
+        F: Future<Output = Result<T, kube_client::Error>>,
+    {
+        let failure = |status| ClientError::Status { request: request.info.clone(), status, retry_after: None };
+        let mut lost = None;
+        // The one that was added last is the outermost.
+        for interceptor in self.interceptors.iter().rev() {
+            match interceptor.decide(&request.info).await {
+                Interception::Send => {}
+                Interception::Fail(status) => return Err(failure(status)),
+                Interception::SendAndFail(status) => lost = lost.or(Some(status)),
+            }
+        }
+        let answer = self.attempts(request, read).await?;
+        match lost {
+            Some(status) => Err(failure(status)),
+            None => Ok(answer),
+        }
     }
 
     async fn within_deadline<T>(
@@ -74,6 +156,9 @@ impl Transport {
             };
             let Some(asked) = repeatable(request, &error).filter(|_| left > 0) else { return Err(error) };
             left -= 1;
+            if asked > self.options.longest_retry_after {
+                return Err(error);
+            }
             let delay = asked.max(backoff.next_delay());
             // Sums of durations, not of instants: a server may ask for more time than a clock can hold.
             if began.elapsed().saturating_add(delay) >= self.options.timeout {
@@ -91,17 +176,40 @@ impl Transport {
         F: Future<Output = Result<T, kube_client::Error>>,
     {
         let transport = |source| ClientError::Transport { request: request.info.clone(), source: Box::new(source) };
+        for limiter in &self.limiters {
+            limiter.acquire().await;
+        }
+        let _slot = self.slot(request).await;
         let response = self.client.send(http_request(request)?).await;
         let code = response.as_ref().ok().map(Response::status);
         let label = code.as_ref().map_or("<error>", StatusCode::as_str);
         self.options.metrics.rest_client().count(label, request.method.as_str(), &self.host);
         let response = response.map_err(transport)?;
+        self.pass_on_warnings(request, response.headers());
         if response.status().is_success() {
             return read(response).await.map_err(transport);
         }
         let (code, headers) = (response.status(), response.headers().clone());
         let (_, body) = read_whole(response).await.map_err(transport)?;
         Err(status_error(request, code, &headers, &body))
+    }
+
+    /// The request's turn, held until its answer was read. A watch needs none: it stays open for minutes.
+    async fn slot(&self, request: &Request) -> Option<SemaphorePermit<'_>> {
+        if request.info.verb == Verb::Watch {
+            return None;
+        }
+        // It is never closed.
+        self.slots.acquire().await.ok()
+    }
+
+    fn pass_on_warnings(&self, request: &Request, headers: &HeaderMap) {
+        for text in warnings(headers) {
+            tracing::warn!(verb = %request.info.verb, kind = request.info.kind, "the server warns: {text}");
+            if let Some(handler) = &self.options.warning_handler {
+                handler.handle(&request.info, &text);
+            }
+        }
     }
 }
 
@@ -133,8 +241,9 @@ fn http_request(request: &Request) -> Result<http::Request<Body>, ClientError> {
 
 /// Whether the failed request is tried again, and after which delay at least.
 ///
-/// A server that says when to come back (429, or 5xx with Retry-After) has not acted on the request. Reads are
-/// repeated after other transient failures, too; writes are not, because they may have happened.
+/// A server that says when to come back (429, or 5xx with Retry-After) has not acted on the request, and one that could
+/// not be connected to has not seen it. Reads are repeated after other transient failures, too; writes are not, because
+/// they may have happened.
 fn repeatable(request: &Request, error: &ClientError) -> Option<Duration> {
     match error {
         ClientError::Status { status, retry_after, .. } => match (status.code, retry_after) {
@@ -143,12 +252,27 @@ fn repeatable(request: &Request, error: &ClientError) -> Option<Duration> {
             (502..=504, None) if request.method == Method::GET => Some(Duration::ZERO),
             _ => None,
         },
+        ClientError::Transport { source, .. } if never_connected(source) => Some(Duration::ZERO),
         ClientError::Transport { source, .. } if request.method == Method::GET => match **source {
             kube_client::Error::HyperError(_) | kube_client::Error::Service(_) => Some(Duration::ZERO),
             _ => None,
         },
         _ => None,
     }
+}
+
+/// Whether there was no connection that the request could have been sent over.
+fn never_connected(error: &kube_client::Error) -> bool {
+    use hyper_util::client::legacy::Error as HttpError;
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        let refused = |error: &std::io::Error| error.kind() == std::io::ErrorKind::ConnectionRefused;
+        if error.downcast_ref().is_some_and(HttpError::is_connect) || error.downcast_ref().is_some_and(refused) {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
 }
 
 /// The error in an answer that isn't a success.

@@ -72,7 +72,7 @@ async fn an_error_names_the_verb_and_the_object() {
 async fn throttled_requests_wait_as_long_as_the_server_asks() {
     let throttled = || (429, json!({"retryAfter": 2}));
     let metrics = Registry::new();
-    let options = ClientOptions::new().ambient(Ambient::seeded(1)).metrics(metrics.clone());
+    let options = ClientOptions::builder().ambient(Ambient::seeded(1)).metrics(metrics.clone()).build();
     let (client, log) = scripted_with(vec![throttled(), throttled(), (201, config_map("a", "1", "5"))], options);
     let start = tokio::time::Instant::now();
     client.create(&typed(config_map("a", "1", ""))).await.unwrap();
@@ -100,7 +100,7 @@ async fn no_wait_is_too_long_for_the_clock() {
     let error = client.get::<ConfigMap>(("ns", "a")).await.unwrap_err();
     assert_eq!(error.class(), ErrorClass::Transient { retry_after: Some(Duration::from_secs(u64::MAX)) });
 
-    let options = ClientOptions::new().ambient(Ambient::seeded(1)).timeout(Duration::MAX);
+    let options = ClientOptions::builder().ambient(Ambient::seeded(1)).timeout(Duration::MAX).build();
     let (client, log) = scripted_with(vec![(429, json!({"retryAfter": 1})), (200, config_map("a", "1", "5"))], options);
     client.get::<ConfigMap>(("ns", "a")).await.unwrap();
     assert_eq!(log.lock().len(), 2);

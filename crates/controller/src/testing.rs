@@ -12,8 +12,10 @@ pub(crate) fn client(ambient: &Ambient) -> DelegatingClient {
         *response.status_mut() = http::StatusCode::NOT_FOUND;
         Ok::<_, Infallible>(response)
     });
-    let client =
-        Client::new(kube_client::Client::new(service, "default"), ClientOptions::new().ambient(ambient.clone()));
+    let client = Client::new(
+        kube_client::Client::new(service, "default"),
+        ClientOptions::builder().ambient(ambient.clone()).build(),
+    );
     let cache = Cache::new(client.clone(), CacheOptions::new());
     DelegatingClient::new(client, cache)
 }

@@ -115,11 +115,12 @@ impl<S: manager_builder::IsComplete> ManagerBuilder<S> {
 
 impl Settings {
     async fn build(self) -> Result<Manager, ManagerError> {
-        let mut options = ClientOptions::new()
+        let options = ClientOptions::builder()
             .ambient(self.ambient.clone())
             .metrics(self.metrics.clone())
-            .timeout(self.request_timeout);
-        options.field_manager = self.field_manager;
+            .timeout(self.request_timeout)
+            .maybe_field_manager(self.field_manager)
+            .build();
         let client = match self.connection {
             Connection::Config(config) => Client::from_config(*config, options)?,
             Connection::Client(client) => Client::new(client, options),

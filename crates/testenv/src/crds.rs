@@ -70,7 +70,7 @@ impl Crds {
     /// 30 seconds for each at most. One that the server refuses is an error with its origin; those before it stay.
     pub async fn install(&self, client: &Client) -> Result<(), Error> {
         let kind = definition_kind();
-        let options = ClientOptions::new().field_manager(FIELD_MANAGER);
+        let options = ClientOptions::builder().field_manager(FIELD_MANAGER).build();
         let api = controller_runtime_client::Client::new(client.clone(), options).api(kind.clone());
         for manifest in &self.manifests {
             let definition = serde_json::from_value(manifest.object().clone());

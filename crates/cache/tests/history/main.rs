@@ -144,8 +144,7 @@ async fn run(steps: &[Step], seed: u64) -> Result<(), TestCaseError> {
             async move { Ok::<_, BoxError>(answer) }
         }
     });
-    let mut options = ClientOptions::new().ambient(Ambient::seeded(seed));
-    options.retries = 0;
+    let options = ClientOptions::builder().ambient(Ambient::seeded(seed)).retries(0).build();
     let client = Client::new(kube_client::Client::new(service, "default"), options);
     let cache = Cache::new(client.clone(), CacheOptions::new());
     let informer = cache.informer::<ConfigMap>();

@@ -150,9 +150,8 @@ impl Scripted {
                 Ok::<_, BoxError>(Response::builder().status(code).body(body)?)
             }
         });
-        let mut client_options = ClientOptions::new().ambient(ambient).field_manager("test");
         // What the reflector does about failures is not to be hidden by the client's own attempts.
-        client_options.retries = 0;
+        let client_options = ClientOptions::builder().ambient(ambient).field_manager("test").retries(0).build();
         let client = Client::new(kube_client::Client::new(service, "default"), client_options);
         Self { server, cache: Cache::new(client, options), cancel: CancellationToken::new(), running: None }
     }

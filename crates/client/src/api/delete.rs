@@ -4,7 +4,6 @@ use kube_core::{Resource, Status};
 use crate::api::{Api, conversion};
 use crate::error::{ClientError, Verb};
 use crate::options::{DeleteOptions, ListOptions};
-use crate::request::Request;
 use crate::transport::status_in;
 
 /// What became of a deletion.
@@ -57,8 +56,7 @@ impl<K: Object> Api<K> {
         key: impl Into<ObjectKey>,
         options: &DeleteOptions,
     ) -> Result<Deletion<K>, ClientError> {
-        let request = Request::object(self.kind(), Verb::Delete, &key.into(), None)?;
-        let request = request.with_delete(options, &self.write);
+        let request = self.about(Verb::Delete, key, None)?.with_delete(options, &self.write);
         let body = self.transport.fetch(&request).await?;
         if let Some(status) = status_in(&body) {
             return Ok(Deletion::Gone(Box::new(status)));
@@ -69,7 +67,8 @@ impl<K: Object> Api<K> {
 
     /// Deletes the objects that `selected` selects, at once. Not for all kinds and not atomic.
     pub async fn delete_all(&self, selected: &ListOptions, options: &DeleteOptions) -> Result<(), ClientError> {
-        let request = Request::objects(self.kind(), Verb::DeleteCollection, selected.namespace.clone())?
+        let request = self
+            .about_all(Verb::DeleteCollection, selected.namespace.clone())?
             .with_list(selected)
             .with_delete(options, &self.write);
         self.transport.fetch(&request).await?;

@@ -5,6 +5,7 @@ use crate::class::ignore_not_found;
 use crate::error::{ClientError, Verb};
 use crate::list::{List, Page};
 use crate::options::{ListOptions, WatchOptions};
+use crate::pager::Pager;
 use crate::request::Request;
 use crate::watch::WatchStream;
 
@@ -14,7 +15,7 @@ const PAGE: u32 = 500;
 impl<K: Object> Api<K> {
     /// Reads one object from the server.
     pub async fn get(&self, key: impl Into<ObjectKey>) -> Result<K, ClientError> {
-        self.object(Request::object(self.kind(), Verb::Get, &key.into(), None)?).await
+        self.object(self.about(Verb::Get, key, None)?).await
     }
 
     /// Reads one object from the server; none when it does not exist.
@@ -41,7 +42,7 @@ impl<K: Object> Api<K> {
         Ok(list)
     }
 
-    async fn list_page(&self, options: &ListOptions, mut list: List<K>) -> Result<List<K>, ClientError> {
+    pub(crate) async fn list_page(&self, options: &ListOptions, mut list: List<K>) -> Result<List<K>, ClientError> {
         let request = self.list_request(options)?;
         let page = self.page_of(&request).await?;
         list.items.reserve(page.items.len());
@@ -52,6 +53,14 @@ impl<K: Object> Api<K> {
         list.continue_token = page.continue_token;
         list.remaining = page.remaining;
         Ok(list)
+    }
+
+    /// Reads the objects that `options` select page by page, for lists that are too long to hold at once. `limit` is the
+    /// size of a page, 500 where none is given. Unlike [`Api::list`] it goes on when the server forgets the list between
+    /// two pages.
+    pub fn pager(&self, options: &ListOptions) -> Pager<K> {
+        let limit = options.limit.or(Some(PAGE));
+        Pager::new(self.clone(), ListOptions { limit, ..options.clone() })
     }
 
     /// Reads one page and leaves its objects as JSON text, for callers that bear objects which don't fit the type.
@@ -66,12 +75,12 @@ impl<K: Object> Api<K> {
     }
 
     fn list_request(&self, options: &ListOptions) -> Result<Request, ClientError> {
-        Ok(Request::objects(self.kind(), Verb::List, options.namespace.clone())?.with_list(options))
+        Ok(self.about_all(Verb::List, options.namespace.clone())?.with_list(options))
     }
 
     /// Starts a watch. The deadline of requests holds for its start, not for its stream.
     pub async fn watch(&self, options: &WatchOptions) -> Result<WatchStream, ClientError> {
-        let request = Request::objects(self.kind(), Verb::Watch, options.namespace.clone())?.with_watch(options);
+        let request = self.about_all(Verb::Watch, options.namespace.clone())?.with_watch(options);
         let response = self.transport.open(&request).await?;
         Ok(WatchStream::new(response.into_body(), request.info))
     }

@@ -23,7 +23,7 @@ impl<K: Object> Api<K> {
 
     /// Changes parts of the object's status.
     pub async fn patch_status(&self, key: impl Into<ObjectKey>, patch: &Patch) -> Result<K, ClientError> {
-        self.object(self.patch_request(&key.into(), Some(STATUS), patch)?).await
+        self.object(self.patch_request(key, Some(STATUS), patch)?).await
     }
 
     /// Server-side apply of the object's status, see [`Api::apply`].
@@ -51,7 +51,7 @@ impl<K: Object> Api<K> {
     /// [`Api::change_status`] for types that don't implement kube-core's `HasStatus`, such as the built-in ones. Only
     /// what `change` does to the status counts.
     pub async fn change_status_of(&self, object: &K, change: impl FnOnce(&mut K)) -> Result<K, ClientError> {
-        let request = Request::object(self.kind(), Verb::Patch, &ObjectKey::of(object), Some(STATUS))?;
+        let request = self.about(Verb::Patch, ObjectKey::of(object), Some(STATUS))?;
         let mut changed = object.clone();
         change(&mut changed);
         let (base, ours) = (self.status_of(object, &request)?, self.status_of(&changed, &request)?);

@@ -18,7 +18,7 @@ impl<K: Object> Api<K> {
         key: impl Into<ObjectKey>,
         subresource: &str,
     ) -> Result<T, ClientError> {
-        self.value(Request::object(self.kind(), Verb::Get, &key.into(), Some(subresource))?).await
+        self.value(self.about(Verb::Get, key, Some(subresource))?).await
     }
 
     /// Posts to a subresource, for example an `Eviction` to `eviction` or a `TokenRequest` to `token`.
@@ -28,7 +28,7 @@ impl<K: Object> Api<K> {
         subresource: &str,
         body: &B,
     ) -> Result<T, ClientError> {
-        let request = Request::object(self.kind(), Verb::Create, &key.into(), Some(subresource))?;
+        let request = self.about(Verb::Create, key, Some(subresource))?;
         self.write_value(request, body).await
     }
 
@@ -39,7 +39,7 @@ impl<K: Object> Api<K> {
         subresource: &str,
         body: &B,
     ) -> Result<T, ClientError> {
-        let request = Request::object(self.kind(), Verb::Update, &key.into(), Some(subresource))?;
+        let request = self.about(Verb::Update, key, Some(subresource))?;
         self.write_value(request, body).await
     }
 
@@ -50,7 +50,19 @@ impl<K: Object> Api<K> {
         subresource: &str,
         patch: &Patch,
     ) -> Result<T, ClientError> {
-        self.value(self.patch_request(&key.into(), Some(subresource), patch)?).await
+        self.value(self.patch_request(key, Some(subresource), patch)?).await
+    }
+
+    /// Server-side apply of a subresource, see [`Api::apply`]. `body` says its own `apiVersion` and `kind`.
+    pub async fn apply_subresource<B: Serialize, T: DeserializeOwned>(
+        &self,
+        key: impl Into<ObjectKey>,
+        subresource: &str,
+        body: &B,
+    ) -> Result<T, ClientError> {
+        let request = self.about(Verb::Apply, key, Some(subresource))?;
+        let body = serde_json::to_vec(body).map_err(|source| answer(&request, source))?;
+        self.value(self.applied(request, body)?).await
     }
 
     /// Sets the number of replicas through the `scale` subresource.

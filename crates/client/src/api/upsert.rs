@@ -37,7 +37,7 @@ impl<K: Object> Api<K> {
         change: impl FnOnce(&mut K) -> Result<(), ClientError>,
     ) -> Result<(K, Upsert), ClientError> {
         let key = ObjectKey::of(&start);
-        let request = Request::object(self.kind(), Verb::Update, &key, None)?;
+        let request = self.about(Verb::Update, &key, None)?;
         let live = self.get_opt(&key).await?;
         let wanted = change_in_place(live.clone().unwrap_or(start), change, &request)?;
         let Some(live) = live else { return Ok((self.create(&wanted).await?, Upsert::Created)) };
@@ -59,7 +59,7 @@ impl<K: Object> Api<K> {
         change: impl FnOnce(&mut K) -> Result<(), ClientError>,
     ) -> Result<(K, Upsert), ClientError> {
         let key = ObjectKey::of(&start);
-        let request = Request::object(self.kind(), Verb::Patch, &key, None)?;
+        let request = self.about(Verb::Patch, &key, None)?;
         let live = self.get_opt(&key).await?;
         let wanted = change_in_place(live.clone().unwrap_or(start), change, &request)?;
         let Some(live) = live else { return Ok((self.create(&wanted).await?, Upsert::Created)) };
@@ -119,7 +119,7 @@ impl<K: Object> Api<K> {
 
     async fn write_finalizers(&self, object: &K) -> Result<K, ClientError> {
         let key = ObjectKey::of(object);
-        let request = Request::object(self.kind(), Verb::Patch, &key, None)?;
+        let request = self.about(Verb::Patch, &key, None)?;
         let meta = object.meta();
         let Some(version) = &meta.resource_version else {
             return Err(request.refuse(RequestProblem::MissingResourceVersion));

@@ -17,9 +17,12 @@ use serde_json::{Value, json};
 /// What the server saw: a line for each request with its body, if any.
 pub(crate) type Log = Arc<Mutex<Vec<String>>>;
 
+/// A scripted answer with this code is a connection that can't be made.
+pub(crate) const REFUSED: u16 = 0;
+
 /// A client whose requests get the scripted answers, one after the other, and the log of the requests.
 pub(crate) fn scripted(answers: Vec<(u16, Value)>) -> (Client, Log) {
-    scripted_with(answers, ClientOptions::new().ambient(Ambient::seeded(1)).field_manager("test"))
+    scripted_with(answers, ClientOptions::builder().ambient(Ambient::seeded(1)).field_manager("test").build())
 }
 
 pub(crate) fn scripted_with(answers: Vec<(u16, Value)>, options: ClientOptions) -> (Client, Log) {
@@ -38,14 +41,20 @@ pub(crate) fn scripted_with(answers: Vec<(u16, Value)>, options: ClientOptions) 
             }
             seen.lock().push(line);
             let Some((code, answer)) = answers.lock().next() else { return std::future::pending().await };
+            if code == REFUSED {
+                return Err(std::io::Error::from(std::io::ErrorKind::ConnectionRefused).into());
+            }
             let mut response = Response::builder().status(code);
+            for warning in answer.get("warnings").and_then(Value::as_array).into_iter().flatten() {
+                response = response.header("warning", format!("299 - {warning}"));
+            }
             if let Some(seconds) = answer.get("retryAfter").and_then(Value::as_u64) {
                 response = response.header("retry-after", seconds);
             }
             Ok::<_, tower::BoxError>(response.body(Full::new(Bytes::from(answer.to_string())))?)
         }
     });
-    (Client::with_host(kube_client::Client::new(service, "default"), "test:443".to_owned(), options), log)
+    (Client::with_host(kube_client::Client::new(service, "default"), "test:443", options), log)
 }
 
 pub(crate) fn status(code: u16, reason: &str, name: &str) -> Value {

@@ -58,7 +58,7 @@ impl Target {
 
     /// A client that writes as a user would with kubectl.
     pub(crate) fn client(&self, ambient: &Ambient) -> Result<Client> {
-        let options = ClientOptions::new().ambient(ambient.clone()).field_manager("demo");
+        let options = ClientOptions::builder().ambient(ambient.clone()).field_manager("demo").build();
         Ok(Client::from_config(self.config(), options)?)
     }
 

@@ -273,7 +273,7 @@ async fn an_unreachable_server_is_transient_and_named() {
         listener.local_addr().unwrap().port()
     };
     let config = kube_client::Config::new(format!("http://127.0.0.1:{port}").parse().unwrap());
-    let options = ClientOptions::new().timeout(std::time::Duration::from_secs(2));
+    let options = ClientOptions::builder().timeout(std::time::Duration::from_secs(2)).build();
     let client = Client::from_config(config, options).unwrap();
     let error = client.get::<ConfigMap>(("default", "one")).await.unwrap_err();
     assert_eq!(error.class(), ErrorClass::Transient { retry_after: None });

@@ -131,7 +131,7 @@ impl Environment {
 
     /// A client of this project's own that may do everything; it writes as the field manager `test`.
     pub fn client(&self) -> Client {
-        let options = ClientOptions::new().ambient(self.ambient.clone()).field_manager(FIELD_MANAGER);
+        let options = ClientOptions::builder().ambient(self.ambient.clone()).field_manager(FIELD_MANAGER).build();
         Client::new(self.kube_client(), options)
     }
 
