@@ -23,7 +23,9 @@ fn aggregated(groups: &Value) -> (u16, Value) {
 }
 
 fn core() -> (u16, Value) {
-    aggregated(&json!([{"versions": [{"version": "v1", "resources": [resource("namespaces", "Namespace", "Cluster")]}]}]))
+    aggregated(
+        &json!([{"versions": [{"version": "v1", "resources": [resource("namespaces", "Namespace", "Cluster")]}]}]),
+    )
 }
 
 fn named(resources: &[Value]) -> (u16, Value) {
@@ -82,7 +84,8 @@ async fn a_server_without_aggregated_discovery_is_asked_for_each_version() {
         (200, json!({"kind": "APIResourceList", "groupVersion": group_version, "resources": [whole, part]}))
     };
     let version = |name: &str| json!({"groupVersion": format!("ref.dev/{name}"), "version": name});
-    let group = json!({"name": "ref.dev", "versions": [version("v1"), version("v2")], "preferredVersion": version("v2")});
+    let group =
+        json!({"name": "ref.dev", "versions": [version("v1"), version("v2")], "preferredVersion": version("v2")});
     let (client, log) = scripted(vec![
         (200, json!({"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []})),
         list("v1", "pods", "Pod"),

@@ -10,7 +10,7 @@ use controller_runtime_client::{
     ClientError, ClientOptions, DeleteOptions, ErrorClass, FieldValidation, Interception, Interceptor, ListOptions,
     Patch, RateLimit, Status, Verb, WarningHandler,
 };
-use controller_runtime_scheme::Kind;
+use controller_runtime_scheme::{Kind, ObjectKey};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use parking_lot::Mutex;
 use scripted::{REFUSED, config_map, scripted, scripted_with, typed};
@@ -31,10 +31,10 @@ async fn a_bound_client_stays_in_its_namespace() {
     let mut object = typed(config_map("a", "1", ""));
     object.metadata.namespace = None;
     bound.create(&object).await.unwrap();
-    bound.get::<ConfigMap>("a").await.unwrap();
+    bound.get::<ConfigMap>(ObjectKey::cluster("a")).await.unwrap();
     bound.list::<ConfigMap>(&ListOptions::all()).await.unwrap();
     bound.delete_all::<ConfigMap>(&ListOptions::all(), &DeleteOptions::new()).await.unwrap();
-    bound.get::<Namespace>("other").await.unwrap();
+    bound.get::<Namespace>(ObjectKey::cluster("other")).await.unwrap();
 
     let error = bound.get::<ConfigMap>(("other", "a")).await.unwrap_err();
     assert_eq!(error.to_string(), "cannot get ConfigMap/v1 other/a: the client is bound to the namespace \"ns\"");
@@ -66,9 +66,9 @@ async fn wrappers_compose_in_any_order() {
     }
     let log = log.lock();
     assert_eq!(log[0], log[1]);
-    assert!(log[0].starts_with(
-        "PUT /api/v1/namespaces/ns/configmaps/a?dryRun=All&fieldManager=me&fieldValidation=Strict "
-    ));
+    assert!(
+        log[0].starts_with("PUT /api/v1/namespaces/ns/configmaps/a?dryRun=All&fieldManager=me&fieldValidation=Strict ")
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -104,12 +104,7 @@ async fn an_interceptor_fails_delays_and_observes() {
     let told = told.lock();
     assert_eq!(
         *told,
-        [
-            "get None",
-            "update Some(Conflict)",
-            "create Some(Conflict)",
-            "delete Some(Transient { retry_after: None })"
-        ]
+        ["get None", "update Some(Conflict)", "create Some(Conflict)", "delete Some(Transient { retry_after: None })"]
     );
 }
 
@@ -184,10 +179,7 @@ async fn warnings_reach_their_handler() {
     answer["warnings"] = json!(["unknown field \"spec.colour\"", "v1beta1 is deprecated"]);
     let (client, _) = scripted_with(vec![(201, answer)], options);
     client.create(&typed(config_map("a", "1", ""))).await.unwrap();
-    assert_eq!(
-        *seen.lock(),
-        ["ConfigMap/v1 unknown field \"spec.colour\"", "ConfigMap/v1 v1beta1 is deprecated"]
-    );
+    assert_eq!(*seen.lock(), ["ConfigMap/v1 unknown field \"spec.colour\"", "ConfigMap/v1 v1beta1 is deprecated"]);
 }
 
 #[tokio::test]
