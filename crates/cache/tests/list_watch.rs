@@ -23,7 +23,7 @@ fn decoded(value: Value) -> Payload<ConfigMap> {
 }
 
 fn refused(verb: Verb, code: u16, reason: &str) -> ClientError {
-    let request = RequestInfo { verb, kind: "ConfigMap/v1".to_owned(), namespace: None, name: None, subresource: None };
+    let request = RequestInfo::new(verb, "ConfigMap/v1");
     let status = Status::failure("refused", reason).with_code(code);
     ClientError::Status { request: Box::new(request), status: Box::new(status), retry_after: None }
 }

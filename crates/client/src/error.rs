@@ -64,6 +64,11 @@ pub struct RequestInfo {
 }
 
 impl RequestInfo {
+    /// What is done to objects of a kind, without a namespace, a name and a subresource.
+    pub fn new(verb: Verb, kind: impl Into<String>) -> Self {
+        Self { verb, kind: kind.into(), namespace: None, name: None, subresource: None }
+    }
+
     /// The object's namespace and name, for requests about one object.
     pub fn key(&self) -> Option<ObjectKey> {
         let name = self.name.clone()?;
