@@ -10,15 +10,18 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// A reconcile failed.
 ///
-/// Any [`std::error::Error`] becomes one with `?`. It is transient, so that the object is tried again after its
-/// back-off, unless a [`CacheError`] or [`ClientError`] in its chain of sources has the class
-/// [`ErrorClass::Terminal`] or [`ErrorClass::Invalid`], or it was made by [`Error::terminal`]. The object of a terminal error is reconciled again
-/// when something changes.
+/// Any [`std::error::Error`] becomes one with `?`. As in Go's controller-runtime every error is transient, so that the
+/// object is tried again after its back-off, unless it is said to be terminal: by [`Error::terminal`], or by a
+/// [`CacheError`] or [`ClientError`] in its chain of sources whose class is [`ErrorClass::Terminal`], which fails the same
+/// way whatever the cluster is like. An object that the server finds invalid ([`ErrorClass::Invalid`]) is tried again:
+/// what the rules and the next request are may depend on objects that have changed by then. The object of a terminal
+/// error is reconciled again when something changes.
 ///
 /// Like other types that every error converts into, it isn't a [`std::error::Error`] itself.
 pub struct Error {
     source: Box<dyn StdError + Send + Sync>,
     class: Class,
+    priority: Option<i32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,12 +33,20 @@ enum Class {
 impl Error {
     /// An error that another try can mend.
     pub fn transient(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        Self { source: error.into(), class: Class::Transient { retry_after: None } }
+        Self { source: error.into(), class: Class::Transient { retry_after: None }, priority: None }
     }
 
     /// An error that no other try can mend until something changes.
     pub fn terminal(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        Self { source: error.into(), class: Class::Terminal }
+        Self { source: error.into(), class: Class::Terminal, priority: None }
+    }
+
+    /// The priority with which the object is queued again; by default the one it came with. A terminal error queues
+    /// nothing.
+    #[must_use]
+    pub fn with_priority(mut self, priority: i32) -> Self {
+        self.priority = Some(priority);
+        self
     }
 
     /// Whether no other try can mend it.
@@ -43,7 +54,11 @@ impl Error {
         self.class == Class::Terminal
     }
 
-    /// How long the server has asked to wait before the next try.
+    pub(crate) fn priority(&self) -> Option<i32> {
+        self.priority
+    }
+
+    /// How long the server has asked to wait before the next try. Controllers wait 1000 s at most.
     pub fn retry_after(&self) -> Option<Duration> {
         match self.class {
             Class::Transient { retry_after } => retry_after,
@@ -60,7 +75,7 @@ impl Error {
 impl<E: StdError + Send + Sync + 'static> From<E> for Error {
     fn from(error: E) -> Self {
         let class = class_of(&error);
-        Self { source: Box::new(error), class }
+        Self { source: Box::new(error), class, priority: None }
     }
 }
 
@@ -70,7 +85,7 @@ fn class_of(error: &(dyn StdError + 'static)) -> Class {
         let class = error.downcast_ref::<ClientError>().map(ClientError::class);
         if let Some(class) = class.or_else(|| error.downcast_ref::<CacheError>().map(CacheError::class)) {
             return match class {
-                class if !class.is_retryable() => Class::Terminal,
+                ErrorClass::Terminal => Class::Terminal,
                 ErrorClass::Transient { retry_after } => Class::Transient { retry_after },
                 _ => Class::Transient { retry_after: None },
             };

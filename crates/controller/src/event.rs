@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-/// What happened to an object, as predicates and map functions see it.
+/// What happened to an object, as predicates and handlers see it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event<K> {
@@ -25,13 +25,21 @@ pub enum Event<K> {
         /// Its end was missed while there was no watch: `object` is the last known state, maybe not the last one.
         final_state_unknown: bool,
     },
+    /// Something outside the cluster concerns it; a [channel](crate::source::channel) gives such events.
+    Generic {
+        /// The object.
+        object: Arc<K>,
+    },
 }
 
 impl<K> Event<K> {
     /// The object: of an update, what it is now.
     pub fn object(&self) -> &Arc<K> {
         match self {
-            Self::Created { object, .. } | Self::Updated { new: object, .. } | Self::Deleted { object, .. } => object,
+            Self::Created { object, .. }
+            | Self::Updated { new: object, .. }
+            | Self::Deleted { object, .. }
+            | Self::Generic { object } => object,
         }
     }
 
@@ -60,6 +68,7 @@ impl<K> Clone for Event<K> {
             Self::Deleted { object, final_state_unknown } => {
                 Self::Deleted { object: object.clone(), final_state_unknown: *final_state_unknown }
             }
+            Self::Generic { object } => Self::Generic { object: object.clone() },
         }
     }
 }

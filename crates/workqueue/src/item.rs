@@ -16,11 +16,12 @@ pub struct Item<K: Eq + 'static> {
     key: Arc<K>,
     slot: Slot,
     priority: i32,
+    waited: Duration,
 }
 
 impl<K: Eq + 'static> Item<K> {
     pub(crate) fn new(shared: Arc<Shared<K>>, taken: Taken<K>) -> Self {
-        Self { shared, key: taken.key, slot: taken.slot, priority: taken.priority }
+        Self { shared, key: taken.key, slot: taken.slot, priority: taken.priority, waited: taken.waited }
     }
 
     /// The key.
@@ -31,6 +32,11 @@ impl<K: Eq + 'static> Item<K> {
     /// The priority with which the key was queued.
     pub fn priority(&self) -> i32 {
         self.priority
+    }
+
+    /// How long the key was ready before it was taken.
+    pub fn waited(&self) -> Duration {
+        self.waited
     }
 
     /// Forgets the key's failures. A trigger that it waits for stays.

@@ -1,16 +1,34 @@
-use std::collections::BTreeSet;
-
 use controller_runtime_scheme::{Object, ObjectKey};
 
-use super::Handler;
+use super::{Handler, Triggers};
 use crate::event::Event;
 
-/// The object itself is to be reconciled.
-#[derive(Debug)]
-pub(crate) struct Itself;
+/// See [`itself`].
+#[derive(Clone, Copy, Debug)]
+pub struct Itself;
+
+/// The event's object is to be reconciled.
+pub fn itself() -> Itself {
+    Itself
+}
 
 impl<K: Object> Handler<K> for Itself {
-    fn keys(&self, event: &Event<K>) -> BTreeSet<ObjectKey> {
-        BTreeSet::from([ObjectKey::of(&**event.object())])
+    fn handle(&self, event: &Event<K>, triggers: &mut Triggers) {
+        triggers.add(ObjectKey::of(&**event.object()));
+    }
+}
+
+/// See [`key`].
+#[derive(Clone, Copy, Debug)]
+pub struct Key;
+
+/// The event's object is itself the key of what is to be reconciled.
+pub fn key() -> Key {
+    Key
+}
+
+impl Handler<ObjectKey> for Key {
+    fn handle(&self, event: &Event<ObjectKey>, triggers: &mut Triggers) {
+        triggers.add((**event.object()).clone());
     }
 }

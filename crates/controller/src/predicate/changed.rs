@@ -117,11 +117,12 @@ mod tests {
     }
 
     #[test]
-    fn creates_and_deletes_are_always_passed() {
+    fn b37_creates_deletes_and_generic_events_are_always_passed() {
         let object = object(1, "1", "a", "a");
         for event in [
             Event::Created { object: object.clone(), initial: true },
-            Event::Deleted { object, final_state_unknown: true },
+            Event::Deleted { object: object.clone(), final_state_unknown: true },
+            Event::Generic { object },
         ] {
             assert_eq!(verdicts(&event), [true; 4]);
         }

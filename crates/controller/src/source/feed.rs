@@ -1,68 +1,53 @@
+use std::error::Error as StdError;
+use std::fmt;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::time::Duration;
 
-use controller_runtime_cache::CacheError;
-use controller_runtime_scheme::{Object, ObjectKey};
-/// The priority of objects that nothing has happened to: those of the initial list, and of resyncs. Live events go
-/// first.
-pub use controller_runtime_workqueue::LOW_PRIORITY;
-use controller_runtime_workqueue::{Add, Queue};
+use controller_runtime_ambient::{Ambient, CancellationToken, Task};
+use controller_runtime_scheme::ObjectKey;
+use controller_runtime_workqueue::Queue;
 
-use super::Source;
-use crate::event::Event;
-use crate::handler::Handler;
-use crate::predicate::Predicate;
+/// How a source's run ends.
+pub(crate) type Ending = Pin<Box<dyn Future<Output = Result<(), Box<dyn StdError + Send + Sync>>> + Send>>;
 
-/// Leads events of one kind into a controller's queue, through predicates and a handler.
-pub(crate) struct KindFeed<W, S, H> {
-    pub(crate) source: S,
-    pub(crate) predicates: Vec<Arc<dyn Predicate<W>>>,
-    pub(crate) handler: H,
+/// A source, with the predicates and the handler that lead from its events to keys, whatever its type.
+pub(crate) struct Feed {
+    pub(crate) name: String,
+    pub(crate) run: Box<dyn FnOnce(Inlet) -> Ending + Send>,
 }
 
-/// A [`KindFeed`] whatever its kind.
-pub(crate) trait Feed: Send {
-    /// Feeds the queue from now on.
-    fn start(self: Box<Self>, queue: Queue<ObjectKey>) -> Box<dyn Fed>;
+/// What a feed leads into.
+pub(crate) struct Inlet {
+    pub(crate) queue: Queue<ObjectKey>,
+    pub(crate) synced: CancellationToken,
+    pub(crate) sync_timeout: Duration,
 }
 
 /// A feed that was started; it ends when this is dropped.
-pub(crate) trait Fed: Send + Sync {
-    /// Waits until the initial list has been fed.
-    fn synced(&self, within: Duration) -> Pin<Box<dyn Future<Output = Result<(), CacheError>> + Send + '_>>;
+#[derive(Debug)]
+pub(crate) struct Started {
+    pub(crate) name: String,
+    pub(crate) synced: CancellationToken,
+    pub(crate) task: Task<Result<(), Box<dyn StdError + Send + Sync>>>,
 }
 
-struct Subscribed<W, S: Source<W>> {
-    source: S,
-    _subscription: S::Subscription,
-}
-
-impl<W: Object, S: Source<W>> Fed for Subscribed<W, S> {
-    fn synced(&self, within: Duration) -> Pin<Box<dyn Future<Output = Result<(), CacheError>> + Send + '_>> {
-        Box::pin(self.source.wait_for_sync(within))
-    }
-}
-
-impl<W: Object, S: Source<W>, H: Handler<W>> Feed for KindFeed<W, S, H> {
-    fn start(self: Box<Self>, queue: Queue<ObjectKey>) -> Box<dyn Fed> {
-        let Self { source, predicates, handler } = *self;
-        let subscription = source.subscribe(move |event| {
-            if predicates.iter().all(|predicate| predicate.test(&event)) {
-                let add = Add::now().priority(priority(&event));
-                for key in handler.keys(&event) {
-                    queue.add_with(key, add);
-                }
-            }
+impl Feed {
+    /// Feeds the queue from now on.
+    pub(crate) fn start(self, ambient: &Ambient, queue: &Queue<ObjectKey>, sync_timeout: Duration) -> Started {
+        let synced = CancellationToken::new();
+        let inlet = Inlet { queue: queue.clone(), synced: synced.clone(), sync_timeout };
+        let (running, ended) = ((self.run)(inlet), synced.clone());
+        let task = ambient.spawn("source", async move {
+            running.await?;
+            ended.cancel();
+            Ok(())
         });
-        Box::new(Subscribed::<W, S> { source, _subscription: subscription })
+        Started { name: self.name, synced, task }
     }
 }
 
-fn priority<W: Object>(event: &Event<W>) -> i32 {
-    match event {
-        Event::Created { initial: true, .. } => LOW_PRIORITY,
-        Event::Updated { old, new } if old.meta().resource_version == new.meta().resource_version => LOW_PRIORITY,
-        _ => 0,
+impl fmt::Debug for Feed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Feed").field("name", &self.name).finish_non_exhaustive()
     }
 }

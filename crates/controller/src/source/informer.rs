@@ -1,36 +1,77 @@
-use std::time::Duration;
+use std::error::Error as StdError;
+use std::sync::Arc;
 
-use controller_runtime_cache::{Cache, CacheError, HandlerRegistration, Informer, ObjectEvent};
-use controller_runtime_scheme::{Kind, Object};
+use controller_runtime_cache::{HandlerRegistration, Informer, ObjectEvent};
+use controller_runtime_scheme::Object;
 
-use super::Source;
+use super::backlog::Backlog;
+use super::{Events, LOW_PRIORITY, Source};
 use crate::event::Event;
 
 /// The events of an informer of the host's cache.
 #[derive(Debug)]
-pub(crate) struct InformerSource<W: Object> {
-    informer: Informer<W>,
-}
+pub(crate) struct InformerSource<W: Object>(pub(crate) Informer<W>);
 
-impl<W: Object> InformerSource<W> {
-    pub(crate) fn new(cache: &Cache, kind: &Kind<W>) -> Self {
-        Self { informer: cache.informer_of(kind) }
+impl<W: Object> Source<W> for InformerSource<W> {
+    fn name(&self) -> String {
+        self.0.kind().to_string()
+    }
+
+    async fn run(self, events: Events<W>) -> Result<(), Box<dyn StdError + Send + Sync>> {
+        if events.is_isolated() {
+            return self.run_isolated(events).await;
+        }
+        let emit = events.clone();
+        let _registration = self.listen(move |event, priority| emit.emit_with_priority(&event, priority));
+        self.0.wait_for_sync(events.sync_timeout()).await?;
+        events.synced();
+        std::future::pending().await
     }
 }
 
-impl<W: Object> Source<W> for InformerSource<W> {
-    type Subscription = HandlerRegistration;
-
-    fn subscribe(&self, listener: impl Fn(Event<W>) + Send + Sync + 'static) -> HandlerRegistration {
-        self.informer.add_handler(move |event| {
+impl<W: Object> InformerSource<W> {
+    fn listen(&self, tell: impl Fn(Event<W>, i32) + Send + Sync + 'static) -> HandlerRegistration {
+        self.0.add_handler(move |event| {
             if let Some(event) = seen(event) {
-                listener(event);
+                let priority = priority(&event);
+                tell(event, priority);
             }
         })
     }
 
-    async fn wait_for_sync(&self, within: Duration) -> Result<(), CacheError> {
-        self.informer.wait_for_sync(within).await
+    /// Predicates run where the informer tells of events, the handler in this task.
+    async fn run_isolated(self, events: Events<W>) -> Result<(), Box<dyn StdError + Send + Sync>> {
+        let backlog = Arc::new(Backlog::new());
+        let _registration = self.listen({
+            let (backlog, events) = (backlog.clone(), events.clone());
+            move |event, priority| {
+                if events.passes(&event) {
+                    backlog.push(event, priority);
+                }
+            }
+        });
+        let mut synced = std::pin::pin!(self.0.wait_for_sync(events.sync_timeout()));
+        let (mut handled, mut initial) = (0, None);
+        loop {
+            tokio::select! {
+                biased;
+                result = &mut synced, if initial.is_none() => {
+                    result?;
+                    initial = Some(backlog.turns());
+                }
+                batch = backlog.next() => {
+                    for (event, priority) in batch {
+                        events.handle(&event, priority);
+                    }
+                    handled += 1;
+                    // A long backlog leaves others their turn.
+                    tokio::task::yield_now().await;
+                }
+            }
+            if initial.is_some_and(|initial| handled >= initial) {
+                events.synced();
+            }
+        }
     }
 }
 
@@ -44,4 +85,12 @@ fn seen<W>(event: &ObjectEvent<W>) -> Option<Event<W>> {
         }
         _ => return None,
     })
+}
+
+fn priority<W: Object>(event: &Event<W>) -> i32 {
+    match event {
+        Event::Created { initial: true, .. } => LOW_PRIORITY,
+        Event::Updated { old, new } if old.meta().resource_version == new.meta().resource_version => LOW_PRIORITY,
+        _ => 0,
+    }
 }
