@@ -150,7 +150,7 @@ async fn conflicts_are_tried_again() {
 }
 
 #[tokio::test]
-async fn create_or_update_writes_only_a_change() {
+async fn b46_create_or_update_writes_only_a_change() {
     let fixture = Fixture::start("upsert").await;
     let client = fixture.env().client();
     let run = async |value: &str| {

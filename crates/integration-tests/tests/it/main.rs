@@ -14,4 +14,6 @@ mod examples;
 mod garbage_collection;
 mod kubectl;
 mod namespaces;
+mod objects;
+mod optimistic_concurrency;
 mod verbs;
