@@ -179,6 +179,10 @@ pub(crate) fn carry_over(new: &mut Value, old: &Value) {
             fields::copy(new, field, old);
         }
     }
+    if fields::is_deleting(old) {
+        // Whatever is sent for it: only of an object that isn't being deleted is it refused.
+        fields::copy(new, "deletionTimestamp", old);
+    }
     fields::copy(new, "generation", old);
     fields::copy(new, "selfLink", old);
 }

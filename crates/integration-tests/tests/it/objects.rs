@@ -92,14 +92,17 @@ async fn b25_a_deletion_timestamp_cannot_be_changed() {
 
     maps.delete(one).await.unwrap();
     let deleting = maps.get(one).await.unwrap();
-    let mut moved = deleting.clone();
-    moved.metadata.deletion_timestamp = Some(early);
-    assert_eq!(maps.update(&moved).await.unwrap_err().class(), ErrorClass::Invalid);
-    let mut cleared = deleting.clone();
-    cleared.metadata.deletion_timestamp = None;
-    let kept = maps.update(&cleared).await.unwrap();
-    assert_eq!(kept.metadata.deletion_timestamp, deleting.metadata.deletion_timestamp);
-    maps.remove_finalizer(&kept, HOLD).await.unwrap();
+    // Once the server has set it, it stays, whatever is sent.
+    let mut last = deleting.clone();
+    for timestamp in [Some(early), None] {
+        last.metadata.deletion_timestamp = timestamp;
+        last = maps.update(&last).await.unwrap();
+        assert_eq!(last.metadata.deletion_timestamp, deleting.metadata.deletion_timestamp);
+    }
+    let mut longer = last.clone();
+    longer.metadata.deletion_grace_period_seconds = Some(30);
+    assert_eq!(maps.update(&longer).await.unwrap_err().class(), ErrorClass::Invalid);
+    maps.remove_finalizer(&last, HOLD).await.unwrap();
     fixture.stop().await;
 }
 
