@@ -2,12 +2,14 @@
 //!
 //! The reference control plane is asked for its discovery and OpenAPI documents. What a resource is goes to
 //! `resources.json`, what its schema says goes to `definitions.txt`, and what only the Go types say of their fields goes
-//! to `go_fields.txt`; all without prose and in a fixed order, so that the same Kubernetes version always gives the same
+//! to `go_fields.txt`, and how they are written as protocol buffers to `protobuf.txt`; all without prose and in a fixed order, so that the same Kubernetes version always gives the same
 //! bytes. The recordings, which tests of the embedded server compare with, get their answers here too.
 
 mod definitions;
 mod documents;
 mod go_fields;
+mod go_modules;
+mod protobuf;
 mod recordings;
 mod resources;
 
@@ -59,10 +61,12 @@ impl Codegen {
 fn generate(kubectl: &Path, kubeconfig: &Path) -> Result<Vec<Generated>> {
     let documents = Documents::fetch(kubectl, kubeconfig)?;
     let catalogue = |name: &str, text: String| Generated { path: Path::new(FOLDER).join(name), text };
+    let sources = go_modules::sources(&documents)?;
     let mut generated = vec![
         catalogue("resources.json", resources::generate(&documents)?),
         catalogue("definitions.txt", definitions::generate(&documents)?),
-        catalogue("go_fields.txt", go_fields::generate(&documents)?),
+        catalogue("go_fields.txt", go_fields::generate(&documents, &sources)?),
+        catalogue("protobuf.txt", protobuf::generate(&documents, &sources)?),
     ];
     for recording in recordings::record(&cargo::root().join(recordings::FOLDER), kubectl, kubeconfig)? {
         let path = Path::new(recordings::FOLDER).join(recording.name);

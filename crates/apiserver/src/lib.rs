@@ -28,6 +28,7 @@ mod metadata;
 mod openapi;
 mod patch;
 mod pipeline;
+mod protobuf;
 mod registry;
 mod resource;
 mod selector;

@@ -193,6 +193,14 @@ impl ApiError {
         Self::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message)
     }
 
+    /// 406 of a built-in resource, which says beforehand which media types it makes.
+    pub(crate) fn not_acceptable_by_route(offered: &[&str]) -> Self {
+        let message = format!("406: Not Acceptable\n\nAvailable representations: {}", offered.join(", "));
+        let mut error = Self::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message);
+        error.0.details = Some(Details::default());
+        error
+    }
+
     /// 405: the resource exists but not this verb on it.
     pub(crate) fn method_not_allowed() -> Self {
         let mut error = Self::new(

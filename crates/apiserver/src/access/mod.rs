@@ -1,7 +1,6 @@
 //! Who may use the server.
 
 mod identity;
-mod protobuf;
 pub(crate) mod reviews;
 
 pub(crate) use identity::AUTHENTICATED;

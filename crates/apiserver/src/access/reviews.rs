@@ -6,13 +6,13 @@ use controller_runtime_schema::{FieldError, FieldPath};
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::Identity;
-use super::protobuf::Message;
 use crate::body::Body;
 use crate::core;
-use crate::pipeline::{parse, respond};
+use crate::pipeline::{decode, parse, respond};
+use crate::protobuf;
 use crate::status::ApiError;
 
 const AUTHENTICATION: &str = "authentication.k8s.io";
@@ -40,7 +40,7 @@ pub(crate) fn respond(parts: &Parts, body: &[u8], user: &Identity, ambient: &Amb
         Err(ApiError::method_not_allowed())
     };
     Some(match answer {
-        Ok(object) => respond::json(parts, StatusCode::CREATED, &object),
+        Ok(object) => respond::document(parts, StatusCode::CREATED, &object),
         Err(error) => respond::error(parts, &error),
     })
 }
@@ -110,47 +110,17 @@ fn spec(review: Review, parts: &Parts, body: &[u8]) -> Result<Value, ApiError> {
         ))
     };
     let mut object = match media.split(';').next().unwrap_or_default().trim() {
-        "application/vnd.kubernetes.protobuf" => {
-            let message = Message::enveloped(body).ok_or_else(|| unrecognized("no protobuf object".to_owned()))?;
-            return Ok(review.spec_of(&message.message(2).unwrap_or_default()));
+        protobuf::MEDIA_TYPE => {
+            let decoded = protobuf::decode(body, &review.api_version(), review.kind());
+            decoded.map_err(|error| unrecognized(error.to_string()))?
         }
         "application/yaml" => parse::yaml(body).map_err(unrecognized)?.value,
         "application/json" | "" => {
             parse::json(body).map_err(|error| unrecognized(format!("json parse error: {error}")))?.value
         }
         _ => {
-            return Err(ApiError::unsupported_media_type(&[
-                "application/json",
-                "application/yaml",
-                "application/vnd.kubernetes.protobuf",
-            ]));
+            return Err(ApiError::unsupported_media_type(&decode::ACCEPTED));
         }
     };
     Ok(object.get_mut("spec").map(Value::take).unwrap_or_default())
-}
-
-impl Review {
-    fn spec_of(self, spec: &Message<'_>) -> Value {
-        let object = |message: Option<Message<'_>>, keys: &[&str]| {
-            let message = message?;
-            let texts = (1_u64..).zip(keys).map(|(field, key)| ((*key).to_owned(), message.text(field)));
-            Some(texts.filter(|(_, text)| !text.is_empty()).map(|(key, text)| (key, json!(text))).collect())
-        };
-        let parts: [(&str, Option<Map<String, Value>>); 2] = match self {
-            Self::Identity => return Value::Null,
-            Self::Rules => return json!({"namespace": spec.text(1)}),
-            Self::Access => [
-                (
-                    "resourceAttributes",
-                    object(
-                        spec.message(1),
-                        &["namespace", "verb", "group", "version", "resource", "subresource", "name"],
-                    ),
-                ),
-                ("nonResourceAttributes", object(spec.message(2), &["path", "verb"])),
-            ],
-        };
-        let given = parts.into_iter().filter_map(|(key, value)| Some((key.to_owned(), Value::Object(value?))));
-        Value::Object(given.collect())
-    }
 }

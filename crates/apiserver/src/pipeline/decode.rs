@@ -11,12 +11,13 @@ use super::typed;
 use crate::catalogue::catalogue;
 use crate::custom;
 use crate::metadata::fields;
+use crate::protobuf::{self, DecodeError};
 use crate::resource::Resource;
 use crate::status::{ApiError, quote};
 use crate::verbs::Call;
 
 /// Media types of bodies that this server reads, as error texts list them.
-const ACCEPTED: [&str; 2] = ["application/json", "application/yaml"];
+pub(crate) const ACCEPTED: [&str; 3] = ["application/json", "application/yaml", protobuf::MEDIA_TYPE];
 
 /// The schema of metadata, in the catalogue.
 const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
@@ -59,6 +60,7 @@ pub(crate) fn document(call: &Call) -> Result<Document, ApiError> {
         ))
     };
     let document = match media_type(call)? {
+        protobuf::MEDIA_TYPE => return protobuf_document(call),
         "application/yaml" => parse::yaml(&call.body).map_err(|error| {
             ApiError::bad_request(format!(
                 "the object provided is unrecognized (must be of type {expected}): {error} ({})",
@@ -81,6 +83,29 @@ pub(crate) fn document(call: &Call) -> Result<Document, ApiError> {
         )));
     }
     Ok(document)
+}
+
+/// Decodes protocol buffers, which custom resources don't have; their scales do.
+fn protobuf_document(call: &Call) -> Result<Document, ApiError> {
+    let (api_version, kind) = call.body_type();
+    if !call.resource.strategy.typed() && kind == call.resource.kind {
+        return Err(ApiError::unsupported_media_type(&ACCEPTED));
+    }
+    let value =
+        protobuf::decode(&call.body, &api_version, &kind).map_err(|error| protobuf_error(&error, call, &kind))?;
+    Ok(Document { value, duplicates: Vec::new() })
+}
+
+fn protobuf_error(error: &DecodeError, call: &Call, expected: &str) -> ApiError {
+    ApiError::bad_request(match error {
+        DecodeError::UnknownKind { kind, version } | DecodeError::Object { kind, version, .. } => {
+            format!("{kind} in version {} cannot be handled as a {expected}: {error}", quote(version))
+        }
+        error => {
+            let excerpt = excerpt(&call.body);
+            format!("the object provided is unrecognized (must be of type {expected}): {error} ({excerpt})")
+        }
+    })
 }
 
 /// The body's media type, one of those accepted.

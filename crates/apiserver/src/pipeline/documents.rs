@@ -8,11 +8,15 @@ use serde_json::{Value, json};
 use super::respond;
 use crate::body::Body;
 use crate::core::Core;
+use crate::protobuf;
 use crate::status::ApiError;
 use crate::{discovery, openapi};
 
-/// The media type of aggregated discovery.
-const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+/// The media types of aggregated discovery.
+const AGGREGATED: [&str; 2] = [
+    "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
+    "application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
+];
 
 /// Answers below `/`, `/api` and `/apis`; `path` has no slash at its ends.
 pub(super) fn discovery(core: &Core, parts: &Parts, path: &str) -> Response<Body> {
@@ -23,9 +27,9 @@ pub(super) fn discovery(core: &Core, parts: &Parts, path: &str) -> Response<Body
     let segments: Vec<&str> = path.split('/').collect();
     let document = match segments.as_slice() {
         [""] => Some(paths(core)),
-        [root @ ("api" | "apis")] if wants_aggregated(parts) => {
+        [root @ ("api" | "apis")] if aggregated(parts).is_some() => {
             let document = discovery::aggregated(registry, *root == "api");
-            return respond::typed_json(parts, AGGREGATED, &document);
+            return respond::typed_document(parts, aggregated(parts).unwrap_or_default(), &document);
         }
         ["api"] => Some(discovery::api_versions(address(parts))),
         ["apis"] => Some(discovery::groups(registry)),
@@ -34,7 +38,7 @@ pub(super) fn discovery(core: &Core, parts: &Parts, path: &str) -> Response<Body
         ["apis", group, version] => discovery::resources(registry, group, version),
         _ => None,
     };
-    document.map_or_else(respond::page_not_found, |document| respond::json(parts, StatusCode::OK, &document))
+    document.map_or_else(respond::page_not_found, |document| respond::document(parts, StatusCode::OK, &document))
 }
 
 /// Answers below `/openapi/v3`.
@@ -63,8 +67,8 @@ pub(super) fn open_api(core: &Core, parts: &Parts, path: &str) -> Response<Body>
     response
 }
 
-/// Whether aggregated discovery stands before the plain one in what the client accepts.
-fn wants_aggregated(parts: &Parts) -> bool {
+/// The media type of aggregated discovery, if it stands before the plain one in what the client accepts.
+fn aggregated(parts: &Parts) -> Option<&'static str> {
     let clauses = parts.headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let mut clauses = clauses.flat_map(|text| text.split(',')).map(|clause| {
         let mut words = clause.split(';').map(str::trim);
@@ -74,9 +78,10 @@ fn wants_aggregated(parts: &Parts) -> bool {
     });
     let first = clauses.find(|(media, words)| {
         let plain = !words.iter().any(|word| word.starts_with("as="));
-        matches!(*media, "application/json" | "*/*") && (plain || is_aggregated(words))
+        matches!(*media, "application/json" | protobuf::MEDIA_TYPE | "*/*") && (plain || is_aggregated(words))
     });
-    first.is_some_and(|(_, words)| is_aggregated(&words))
+    let (media, _) = first.filter(|(_, words)| is_aggregated(words))?;
+    AGGREGATED.into_iter().find(|offered| offered.starts_with(media) || media == "*/*")
 }
 
 fn is_aggregated(words: &[&str]) -> bool {

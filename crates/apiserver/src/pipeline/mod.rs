@@ -20,7 +20,7 @@ use http::header::{CONTENT_TYPE, USER_AGENT};
 use http::request::Parts;
 use http::{HeaderMap, Method, Response};
 
-use self::negotiate::Accept;
+use self::negotiate::{Accept, Wanted};
 use self::query::Query;
 use self::resolve::{ObjectPath, Route};
 use crate::body::Body;
@@ -65,7 +65,12 @@ fn call(
     let query = Query::parse(parts.uri.query().unwrap_or_default());
     let is_list = path.name.is_none() && matches!(parts.method, Method::GET | Method::HEAD | Method::DELETE);
     let watches = is_list && (path.watch || query.flag("watch"));
-    let accept = Accept::of(&parts.headers, is_list && !watches)?;
+    let wanted = match (is_list, watches) {
+        (_, true) => Wanted::Watch,
+        (true, false) => Wanted::List,
+        (false, false) => Wanted::Object,
+    };
+    let accept = Accept::of(&parts.headers, wanted, resource.strategy.typed())?;
     let call = Call {
         core: Arc::clone(core),
         resource,

@@ -3,6 +3,7 @@
 use bytes::{BufMut, Bytes, BytesMut};
 use serde_json::{Map, Value, json};
 
+use crate::protobuf;
 use crate::resource::Resource;
 use crate::store::{Object, encode_tail};
 use crate::table;
@@ -17,6 +18,28 @@ pub(crate) fn stored_json(resource: &Resource, object: &Object) -> Bytes {
         with_kind(kind, stored, &object.tail())
     } else {
         value_json(&view(resource, value))
+    }
+}
+
+/// A stored object as protocol buffers, in the version of the resource.
+pub(crate) fn stored_protobuf(resource: &Resource, object: &Object) -> Bytes {
+    protobuf::wrap(&resource.api_version(), &resource.kind, &message(resource, object)).into()
+}
+
+/// A list as protocol buffers.
+pub(crate) fn list_protobuf(resource: &Resource, items: &Items) -> Bytes {
+    let metadata = Value::Object(list_metadata(resource, items));
+    let messages = items.objects.iter().map(|object| message(resource, object));
+    protobuf::encode_list(&resource.api_version(), &resource.list_kind, &metadata, messages).into()
+}
+
+/// A stored object as the message of the resource's kind.
+fn message(resource: &Resource, object: &Object) -> Bytes {
+    let value = object.value();
+    if value.get("apiVersion").and_then(Value::as_str) == Some(resource.api_version().as_str()) {
+        object.protobuf()
+    } else {
+        protobuf::encode_message(&view(resource, value)).into()
     }
 }
 

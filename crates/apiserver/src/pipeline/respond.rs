@@ -6,21 +6,40 @@ use http::request::Parts;
 use http::{HeaderValue, Response, StatusCode};
 use serde_json::{Map, Value};
 
-use super::negotiate::{Encoding, Form};
+use super::negotiate::{Encoding, Form, OFFERED};
 use super::represent;
 use crate::body::Body;
+use crate::protobuf;
 use crate::status::{ApiError, quote};
 use crate::table;
 use crate::verbs::{Call, Items, Reply};
 
-/// A failure as a `Status` object.
+/// A failure as a `Status` object, in JSON when the client accepts nothing else that this server makes.
 pub(crate) fn error(parts: &Parts, error: &ApiError) -> Response<Body> {
-    let mut response = json(parts, error.code(), &error.to_value());
+    let encoding = Encoding::of_document(&parts.headers).unwrap_or_default();
+    let mut response = encoded(parts, error.code(), encoding, &error.to_value());
     let headers = response.headers_mut();
     if let Some(seconds) = error.retry_after() {
         headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
     response
+}
+
+/// An object that is made up for this answer, such as a discovery document, in the encoding that the client accepts.
+pub(crate) fn document(parts: &Parts, code: StatusCode, object: &Value) -> Response<Body> {
+    match Encoding::of_document(&parts.headers) {
+        Some(encoding) => encoded(parts, code, encoding, object),
+        None => error(parts, &ApiError::not_acceptable(&OFFERED)),
+    }
+}
+
+fn encoded(parts: &Parts, code: StatusCode, encoding: Encoding, object: &Value) -> Response<Body> {
+    let bytes = match encoding {
+        Encoding::Json => return json(parts, code, object),
+        Encoding::Yaml => Some(Bytes::from(serde_saphyr::to_string(object).unwrap_or_default())),
+        Encoding::Protobuf => protobuf::encode(object).map(Bytes::from),
+    };
+    bytes.map_or_else(|| json(parts, code, object), |bytes| with_type(code, encoding.media_type(), bytes))
 }
 
 /// An object as JSON, indented where a person is going to read it.
@@ -34,9 +53,15 @@ pub(crate) fn reply(parts: &Parts, call: &Call, reply: Reply) -> Response<Body> 
     let form = call.accept.form;
     let resource = &call.resource;
     let (code, text) = match reply {
-        Reply::Watch(body) => return warned(call, watch(body)),
+        Reply::Watch(body) => return warned(call, watch(call.accept.encoding, body)),
+        Reply::Stored(code, object) if form == Form::Object && call.accept.encoding == Encoding::Protobuf => {
+            (code, represent::stored_protobuf(resource, &object))
+        }
         Reply::Stored(code, object) if form == Form::Object && is_plain(parts, call) => {
             (code, represent::stored_json(resource, &object))
+        }
+        Reply::List(items) if form == Form::Object && call.accept.encoding == Encoding::Protobuf => {
+            (StatusCode::OK, represent::list_protobuf(resource, &items))
         }
         Reply::List(items) if form == Form::Object && is_plain(parts, call) => {
             (StatusCode::OK, represent::list_json(resource, &items))
@@ -92,13 +117,14 @@ fn is_plain(parts: &Parts, call: &Call) -> bool {
 fn shown(parts: &Parts, call: &Call, object: &Value) -> Bytes {
     match call.accept.encoding {
         Encoding::Yaml => Bytes::from(serde_saphyr::to_string(object).unwrap_or_default()),
+        Encoding::Protobuf => Bytes::from(protobuf::encode(object).unwrap_or_default()),
         Encoding::Json if pretty(parts) => Bytes::from(format!("{object:#}\n")),
         Encoding::Json => represent::value_json(object),
     }
 }
 
-fn watch(body: Body) -> Response<Body> {
-    let mut response = with_type(StatusCode::OK, "application/json", Bytes::new());
+fn watch(encoding: Encoding, body: Body) -> Response<Body> {
+    let mut response = with_type(StatusCode::OK, encoding.stream_media_type(), Bytes::new());
     *response.body_mut() = body;
     response
 }
@@ -118,8 +144,11 @@ fn add_warnings(response: &mut Response<Body>, call: &Call) {
     }
 }
 
-/// A document as JSON under a media type of its own.
-pub(super) fn typed_json(parts: &Parts, content_type: &'static str, document: &Value) -> Response<Body> {
+/// A document under a media type of its own, which is JSON if not protocol buffers.
+pub(super) fn typed_document(parts: &Parts, content_type: &'static str, document: &Value) -> Response<Body> {
+    if content_type.starts_with(protobuf::MEDIA_TYPE) {
+        return with_type(StatusCode::OK, content_type, protobuf::encode(document).unwrap_or_default());
+    }
     let text = if pretty(parts) { format!("{document:#}\n") } else { format!("{document}\n") };
     with_type(StatusCode::OK, content_type, text)
 }

@@ -4,6 +4,8 @@ use bytes::Bytes;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
+use crate::protobuf;
+
 /// Where an object lives within its collection. Cluster-scoped objects have an empty namespace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ObjectKey {
@@ -27,6 +29,7 @@ pub(crate) struct Object {
     pub(crate) size: usize,
     value: Value,
     tail: OnceLock<Bytes>,
+    protobuf: OnceLock<Bytes>,
 }
 
 impl Object {
@@ -35,7 +38,7 @@ impl Object {
         if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
             metadata.insert("resourceVersion".to_owned(), Value::String(revision.to_string()));
         }
-        Self { collection, key, revision, size, value, tail: OnceLock::new() }
+        Self { collection, key, revision, size, value, tail: OnceLock::new(), protobuf: OnceLock::new() }
     }
 
     /// The whole object, `resourceVersion` included.
@@ -47,6 +50,11 @@ impl Object {
     /// shows. Encoded once and shared by all readers.
     pub(crate) fn tail(&self) -> Bytes {
         self.tail.get_or_init(|| encode_tail(&self.value)).clone()
+    }
+
+    /// The object as protocol buffers, without an envelope. Encoded once and shared by all readers.
+    pub(crate) fn protobuf(&self) -> Bytes {
+        self.protobuf.get_or_init(|| protobuf::encode_message(&self.value).into()).clone()
     }
 }
 

@@ -46,8 +46,20 @@ impl Call {
 
     /// The kind that the body should have.
     pub(crate) fn body_kind(&self) -> String {
-        let served = self.subresource.as_ref().and_then(|name| self.resource.subresources.get(name));
-        served.map_or_else(|| self.resource.kind.clone(), |served| served.kind.clone())
+        self.body_type().1
+    }
+
+    /// The `apiVersion` and kind that the body should have.
+    pub(crate) fn body_type(&self) -> (String, String) {
+        let resource = &self.resource;
+        let served = self.subresource.as_ref().and_then(|name| resource.subresources.get(name));
+        let Some(served) = served else { return (resource.api_version(), resource.kind.clone()) };
+        let api_version = match (served.group.as_deref(), &served.version) {
+            (None | Some(""), Some(version)) => version.clone(),
+            (Some(group), Some(version)) => format!("{group}/{version}"),
+            (_, None) => resource.api_version(),
+        };
+        (api_version, served.kind.clone())
     }
 
     /// Adds a warning header to the answer.

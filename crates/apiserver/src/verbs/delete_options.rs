@@ -4,6 +4,7 @@ use serde_json::Value;
 use super::Call;
 use super::write_options::check_dry_run;
 use crate::pipeline::{decode, parse};
+use crate::protobuf;
 use crate::status::{ApiError, quote};
 
 /// What happens to the objects that a deleted one owns.
@@ -62,12 +63,13 @@ impl Raw {
     }
 
     fn of_body(call: &Call) -> Result<Self, ApiError> {
-        let parsed = if decode::media_type(call)? == "application/yaml" {
-            parse::yaml(&call.body)
-        } else {
-            parse::json(&call.body).map_err(|error| format!("couldn't get version/kind; json parse error: {error}"))
+        let json_error = |error| format!("couldn't get version/kind; json parse error: {error}");
+        let parsed = match decode::media_type(call)? {
+            protobuf::MEDIA_TYPE => protobuf::decode_options(&call.body).map_err(|error| error.to_string()),
+            "application/yaml" => parse::yaml(&call.body).map(|document| document.value),
+            _ => parse::json(&call.body).map(|document| document.value).map_err(json_error),
         };
-        let body = parsed.map_err(ApiError::bad_request)?.value;
+        let body = parsed.map_err(ApiError::bad_request)?;
         let Some(members) = body.as_object() else {
             return Err(ApiError::bad_request("couldn't get version/kind; json parse error: the body is no object"));
         };

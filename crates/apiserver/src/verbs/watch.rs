@@ -64,7 +64,7 @@ fn start(
         Ok(watch) => Ok((events, Some(watch))),
         Err(RevisionError::TooOld { wanted, oldest }) => {
             let error = ApiError::expired(format!("too old resource version: {wanted} ({oldest})"));
-            events.push_back(EventEncoder::error(&error));
+            events.push_back(encoder.error(&error));
             Ok((events, None))
         }
         Err(RevisionError::TooNew { wanted, current }) => Err(ApiError::revision_too_large(wanted, current)),

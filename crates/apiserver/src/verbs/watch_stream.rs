@@ -14,8 +14,9 @@ use super::Call;
 use super::call::view;
 use super::list_options::Selection;
 use crate::metadata::fields;
-use crate::pipeline::negotiate::Form;
+use crate::pipeline::negotiate::{Encoding, Form};
 use crate::pipeline::represent;
+use crate::protobuf;
 use crate::resource::Resource;
 use crate::status::ApiError;
 use crate::store::{Event, EventType, Object, Watch};
@@ -154,6 +155,7 @@ impl Stream for WatchStream {
 #[derive(Debug)]
 pub(super) struct EventEncoder {
     resource: Arc<Resource>,
+    encoding: Encoding,
     form: Form,
     table: Table,
     /// Whether the columns have been described: only the first event does.
@@ -165,6 +167,7 @@ impl EventEncoder {
     pub(super) fn new(call: &Call) -> Self {
         Self {
             resource: Arc::clone(&call.resource),
+            encoding: call.accept.encoding,
             form: call.accept.form,
             table: call.table(),
             described: false,
@@ -174,23 +177,32 @@ impl EventEncoder {
 
     /// An event about a stored object.
     pub(super) fn stored(&mut self, kind: &str, object: &Object) -> Bytes {
-        match self.form {
-            Form::Object => frame(kind, &represent::stored_json(&self.resource, object)),
-            Form::Partial | Form::Table => self.value(kind, &view(&self.resource, object.value())),
+        match (self.form, self.encoding) {
+            (Form::Object, Encoding::Json) => frame(kind, &represent::stored_json(&self.resource, object)),
+            (Form::Object, Encoding::Protobuf) => {
+                protobuf::watch_frame(kind, &represent::stored_protobuf(&self.resource, object))
+            }
+            _ => self.value(kind, &view(&self.resource, object.value())),
         }
     }
 
     /// An event about an object that is not stored like this.
     pub(super) fn value(&mut self, kind: &str, object: &Value) -> Bytes {
-        let shown = match self.form {
-            Form::Object => represent::value_json(object),
-            Form::Partial => represent::value_json(&table::partial(object)),
+        match self.form {
+            Form::Object => self.frame(kind, object),
+            Form::Partial => self.frame(kind, &table::partial(object)),
             Form::Table => {
                 let first = !std::mem::replace(&mut self.described, true);
-                represent::value_json(&self.table.event(object, first, self.ambient.now()))
+                self.frame(kind, &self.table.event(object, first, self.ambient.now()))
             }
-        };
-        frame(kind, &shown)
+        }
+    }
+
+    fn frame(&self, kind: &str, object: &Value) -> Bytes {
+        match self.encoding {
+            Encoding::Protobuf => protobuf::watch_frame(kind, &protobuf::encode(object).unwrap_or_default()),
+            Encoding::Json | Encoding::Yaml => frame(kind, &represent::value_json(object)),
+        }
     }
 
     /// A bookmark; `initial` says that the state is complete.
@@ -207,8 +219,8 @@ impl EventEncoder {
     }
 
     /// An error, after which the stream ends.
-    pub(super) fn error(error: &ApiError) -> Bytes {
-        frame("ERROR", &represent::value_json(&error.to_value()))
+    pub(super) fn error(&self, error: &ApiError) -> Bytes {
+        self.frame("ERROR", &error.to_value())
     }
 }
 

@@ -116,7 +116,7 @@ async fn the_answer_has_the_form_that_is_accepted() {
         (
             MAPS.to_owned(),
             "application/vnd.kubernetes.protobuf,application/json",
-            r#"{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"#,
+            "k8s\0\n\x13\n\x02v1\x12\rConfigMapList\x12",
         ),
         (
             MAPS.to_owned(),

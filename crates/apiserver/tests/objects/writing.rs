@@ -234,7 +234,7 @@ async fn bodies_may_be_yaml_and_malformed_ones_are_refused() {
         ("application/json", "", 400),
         ("application/yaml", "a: {b", 400),
         ("text/plain", "{}", 415),
-        ("application/vnd.kubernetes.protobuf", "k8s", 415),
+        ("application/vnd.kubernetes.protobuf", "k8s", 400),
     ] {
         let answer = api.send_as("POST", MAPS, content_type, body).await;
         assert_eq!(answer.code, code, "{content_type} {body}: {}", answer.body);

@@ -138,3 +138,39 @@ async fn it_works_on_custom_kinds() {
     kubectl.run(&format!("delete {name}")).await;
     fixture.stop().await;
 }
+
+/// The commands that build an object themselves send it as protocol buffers.
+#[tokio::test]
+async fn it_creates_without_files() {
+    let fixture = Fixture::start("kubectl-create").await;
+    let Some(kubectl) = Kubectl::of(&fixture, "kubectl-create").await else { return };
+    let namespace = format!("{}-more", fixture.namespace());
+    for (words, created) in [
+        ("configmap map --from-literal=a=b", "configmap/map"),
+        ("secret generic key --from-literal=a=b", "secret/key"),
+        ("secret docker-registry pull --docker-server=a --docker-username=b --docker-password=c", "secret/pull"),
+        ("deployment web --image=web:1 --replicas=2 --port=80", "deployment.apps/web"),
+        ("job once --image=web:1 -- true", "job.batch/once"),
+        ("cronjob often --image=web:1 --schedule=@hourly -- true", "cronjob.batch/often"),
+        ("serviceaccount runner", "serviceaccount/runner"),
+        ("role reader --verb=get --resource=pods", "role.rbac.authorization.k8s.io/reader"),
+        ("rolebinding readers --role=reader --serviceaccount=a:b", "rolebinding.rbac.authorization.k8s.io/readers"),
+        ("quota small --hard=cpu=1,pods=2", "resourcequota/small"),
+        ("poddisruptionbudget some --selector=app=web --min-available=50%", "poddisruptionbudget.policy/some"),
+        ("service clusterip web --tcp=80:http", "service/web"),
+        ("ingress web --rule=a.b/*=web:80", "ingress.networking.k8s.io/web"),
+        (&format!("namespace {namespace}"), &format!("namespace/{namespace}")),
+    ] {
+        assert_eq!(kubectl.run(&format!("create {words}")).await, format!("{created} created\n"), "create {words}");
+        let name = created.replace('/', " ");
+        assert_eq!(kubectl.run(&format!("get {name} -o name")).await, format!("{created}\n"));
+    }
+    assert_eq!(kubectl.run("get secret key -o jsonpath={.data.a}").await, "Yg==");
+    assert_eq!(kubectl.run("get deployment web -o jsonpath={.spec.replicas}").await, "2");
+    assert_eq!(kubectl.run("get quota small -o jsonpath={.spec.hard.cpu}").await, "1");
+    assert_eq!(kubectl.run("get pdb some -o jsonpath={.spec.minAvailable}").await, "50%");
+    let errors = kubectl.fails("create configmap map", "").await;
+    assert!(errors.contains("configmaps \"map\" already exists"), "{errors}");
+    kubectl.run(&format!("delete namespace {namespace} --wait=false")).await;
+    fixture.stop().await;
+}

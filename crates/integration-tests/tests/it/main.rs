@@ -16,4 +16,5 @@ mod kubectl;
 mod namespaces;
 mod objects;
 mod optimistic_concurrency;
+mod protobuf;
 mod verbs;
