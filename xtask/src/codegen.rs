@@ -2,13 +2,15 @@
 //!
 //! The reference control plane is asked for its discovery and OpenAPI documents. What a resource is goes to
 //! `resources.json`, what its schema says goes to `definitions.txt`, and what only the Go types say of their fields goes
-//! to `go_fields.txt`, and how they are written as protocol buffers to `protobuf.txt`; all without prose and in a fixed order, so that the same Kubernetes version always gives the same
+//! to `go_fields.txt`, how they are written as protocol buffers to `protobuf.txt`, and the roles that exist from the
+//! start to `policy.json`; all without prose and in a fixed order, so that the same Kubernetes version always gives the same
 //! bytes. The recordings, which tests of the embedded server compare with, get their answers here too.
 
 mod definitions;
 mod documents;
 mod go_fields;
 mod go_modules;
+mod policy;
 mod protobuf;
 mod recordings;
 mod resources;
@@ -26,6 +28,7 @@ use crate::stop::Stop;
 
 /// Where the generated files stand, from the workspace's root.
 const FOLDER: &str = "crates/apiserver/src/catalogue/generated";
+const POLICY: &str = "crates/apiserver/src/access/rbac/generated/policy.json";
 
 /// Regenerates what is generated, from the reference control plane.
 #[derive(Args, Debug)]
@@ -68,6 +71,7 @@ fn generate(kubectl: &Path, kubeconfig: &Path) -> Result<Vec<Generated>> {
         catalogue("go_fields.txt", go_fields::generate(&documents, &sources)?),
         catalogue("protobuf.txt", protobuf::generate(&documents, &sources)?),
     ];
+    generated.push(Generated { path: PathBuf::from(POLICY), text: policy::generate(&documents)? });
     for recording in recordings::record(&cargo::root().join(recordings::FOLDER), kubectl, kubeconfig)? {
         let path = Path::new(recordings::FOLDER).join(recording.name);
         generated.push(Generated { path, text: recording.text });

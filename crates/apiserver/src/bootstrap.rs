@@ -1,10 +1,13 @@
-//! What exists before the first request: the namespaces that every cluster has, and the API server's own service.
+//! What exists before the first request: the namespaces that every cluster has, the API server's own service, and with
+//! RBAC the default roles.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use serde_json::{Value, json};
 
+use crate::access::rbac::default_policy;
+use crate::access::{Authorizer, Identity};
 use crate::core::Core;
 use crate::pipeline::negotiate::Accept;
 use crate::pipeline::query::Query;
@@ -15,9 +18,14 @@ const NAMESPACES: [&str; 4] = ["kube-system", "kube-public", "kube-node-lease", 
 /// Creates what a new server starts with, as its own user would.
 pub(crate) fn bootstrap(core: &Arc<Core>) {
     for name in NAMESPACES {
-        create_one(core, "namespaces", "", &json!({"metadata": {"name": name}}));
+        create_one(core, "", "namespaces", "", &json!({"metadata": {"name": name}}));
     }
-    create_one(core, "services", "default", &service());
+    create_one(core, "", "services", "default", &service());
+    if core.authorizer == Authorizer::Rbac {
+        for (plural, namespace, object) in default_policy() {
+            create_one(core, "rbac.authorization.k8s.io", &plural, &namespace, &object);
+        }
+    }
 }
 
 fn service() -> Value {
@@ -30,10 +38,11 @@ fn service() -> Value {
     })
 }
 
-fn create_one(core: &Arc<Core>, plural: &str, namespace: &str, object: &Value) {
-    let Some(resource) = core.registry.get("", "v1", plural) else { return };
+fn create_one(core: &Arc<Core>, group: &str, plural: &str, namespace: &str, object: &Value) {
+    let Some(resource) = core.registry.get(group, "v1", plural) else { return };
     let call = Call {
         core: Arc::clone(core),
+        user: Identity::admin(),
         resource,
         namespace: namespace.to_owned(),
         name: None,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use controller_runtime_ambient::Ambient;
 use jiff::Timestamp;
 
+use crate::access::{Authorizer, TokenSigner};
 use crate::registry::Registry;
 use crate::store::{HistoryLimits, Store};
 use crate::strategy::ServiceAddresses;
@@ -20,6 +21,10 @@ const MAX_STORED_BYTES: usize = 2 << 30;
 pub(crate) struct Core {
     /// Clock, randomness, ids and task spawning.
     pub(crate) ambient: Ambient,
+    /// Who decides what users may do.
+    pub(crate) authorizer: Authorizer,
+    /// Signs the tokens of service accounts.
+    pub(crate) tokens: TokenSigner,
     /// What is served.
     pub(crate) registry: Registry,
     /// All objects.
@@ -30,10 +35,12 @@ pub(crate) struct Core {
 
 impl Core {
     /// The state of a new server that remembers so many events.
-    pub(crate) fn new(ambient: Ambient, history: usize) -> Self {
+    pub(crate) fn new(ambient: Ambient, authorizer: Authorizer, history: usize) -> Self {
         let history = HistoryLimits { events: history, bytes: MAX_HISTORY_BYTES };
         Self {
+            tokens: TokenSigner::new(&ambient),
             ambient,
+            authorizer,
             registry: Registry::new(),
             store: Arc::new(Store::new(history, MAX_STORED_BYTES)),
             service_addresses: ServiceAddresses::default(),

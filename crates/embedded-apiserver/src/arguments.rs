@@ -17,6 +17,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "BOOL", action = ArgAction::Set, num_args = 0..=1, require_equals = true)]
     #[arg(default_value_t = true, default_missing_value = "true")]
     pub(crate) tls: bool,
+    /// Let roles and their bindings decide what users may do, with the default roles in place
+    #[arg(long)]
+    pub(crate) rbac: bool,
 }
 
 #[cfg(test)]

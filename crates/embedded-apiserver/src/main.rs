@@ -30,7 +30,7 @@ async fn main() -> ExitCode {
 async fn serve(arguments: Arguments) -> Result<()> {
     // From here on a signal ends the program in order, also while it starts.
     let stopped = signals::stopped().context("cannot listen to signals")?;
-    let server = ApiServer::builder().build();
+    let server = ApiServer::builder().rbac(arguments.rbac).build();
     let tls = if arguments.tls { Tls::SelfSigned } else { Tls::Off };
     let listener = server
         .listen(ListenOptions { addr: arguments.listen, tls })

@@ -28,6 +28,8 @@ pub(super) struct GroupVersion {
 pub(super) struct Documents {
     pub(super) server_version: Value,
     pub(super) group_versions: Vec<GroupVersion>,
+    /// The roles and bindings that exist from the start.
+    pub(super) policy: Vec<Value>,
 }
 
 impl Documents {
@@ -54,7 +56,8 @@ impl Documents {
                 group_versions.push(reference.group_version(&name, &version, version == preferred)?);
             }
         }
-        Ok(Self { server_version: reference.get("/version")?, group_versions })
+        let policy = reference.policy()?;
+        Ok(Self { server_version: reference.get("/version")?, group_versions, policy })
     }
 
     /// Every component schema by name, as each document has it.
@@ -77,6 +80,28 @@ struct Reference<'a> {
 }
 
 impl Reference<'_> {
+    /// The roles and bindings that the server keeps as they are.
+    fn policy(&self) -> Result<Vec<Value>> {
+        const API: &str = "/apis/rbac.authorization.k8s.io/v1";
+        const KEPT: &str = "labelSelector=kubernetes.io/bootstrapping=rbac-defaults";
+        let mut policy = Vec::new();
+        for (plural, kind) in [
+            ("clusterroles", "ClusterRole"),
+            ("clusterrolebindings", "ClusterRoleBinding"),
+            ("roles", "Role"),
+            ("rolebindings", "RoleBinding"),
+        ] {
+            let list = self.get(&format!("{API}/{plural}?{KEPT}"))?;
+            for object in list["items"].as_array().into_iter().flatten() {
+                let mut object = object.clone();
+                object["apiVersion"] = "rbac.authorization.k8s.io/v1".into();
+                object["kind"] = kind.into();
+                policy.push(object);
+            }
+        }
+        Ok(policy)
+    }
+
     fn group_version(&self, group: &str, version: &str, preferred: bool) -> Result<GroupVersion> {
         let path = if group.is_empty() { format!("api/{version}") } else { format!("apis/{group}/{version}") };
         Ok(GroupVersion {

@@ -1,7 +1,13 @@
-//! Who may use the server.
+//! Who may use the server, and for what.
 
+mod authorizer;
 mod identity;
+mod impersonation;
+pub(crate) mod rbac;
 pub(crate) mod reviews;
+mod service_account_token;
 
-pub(crate) use identity::AUTHENTICATED;
+pub(crate) use authorizer::{Authorizer, Decision};
 pub use identity::Identity;
+pub(crate) use impersonation::impersonate;
+pub(crate) use service_account_token::{Claims, ISSUER, TokenSigner};

@@ -8,9 +8,6 @@ const RESOURCES: &[(&str, &str, &str, &str)] = &[
     ("", "v1", "bindings", "nothing schedules pods"),
     ("", "v1", "componentstatuses", "there are no components"),
     ("admissionregistration.k8s.io", "v1", "*", "admission webhooks and policies aren't called yet"),
-    ("authentication.k8s.io", "v1", "tokenreviews", "only who asks for itself is answered"),
-    ("authorization.k8s.io", "v1", "localsubjectaccessreviews", "only who asks for itself is answered"),
-    ("authorization.k8s.io", "v1", "subjectaccessreviews", "only who asks for itself is answered"),
     (
         "autoscaling",
         "v1",
@@ -31,7 +28,6 @@ const SUBRESOURCES: &[(&str, &str, &str, &str)] = &[
     ("", "pods", "portforward", "no pod runs"),
     ("", "pods", "proxy", "no pod runs"),
     ("", "pods", "resize", "no pod runs"),
-    ("", "serviceaccounts", "token", "no tokens are issued"),
     ("", "services", "proxy", "no service has endpoints"),
     ("certificates.k8s.io", "certificatesigningrequests", "approval", "nothing signs certificates"),
 ];

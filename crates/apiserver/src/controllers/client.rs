@@ -78,6 +78,12 @@ impl Client {
         self.send(Method::PATCH, path, Some(("application/strategic-merge-patch+json", change))).await
     }
 
+    /// Applies, whoever owns the fields.
+    pub(super) async fn apply(&self, path: &str, object: &Value) -> Result<Value, Failure> {
+        let path = format!("{path}?fieldManager={}&force=true", self.user.name.rsplit(':').next().unwrap_or_default());
+        self.send(Method::PATCH, &path, Some(("application/apply-patch+yaml", object))).await
+    }
+
     /// Deletes an object, or a collection when the path is one's.
     pub(super) async fn delete(&self, path: &str, options: &Value) -> Result<Value, Failure> {
         self.send(Method::DELETE, path, Some(("application/json", options))).await

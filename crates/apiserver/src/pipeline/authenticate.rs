@@ -6,7 +6,8 @@ use controller_runtime_ambient::Ambient;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue};
 
-use crate::access::{AUTHENTICATED, Identity};
+use crate::access::{ISSUER, Identity};
+use crate::core::Core;
 use crate::status::ApiError;
 
 /// The tokens that a server accepts.
@@ -19,7 +20,7 @@ pub(crate) struct Authenticator {
 impl Authenticator {
     /// Accepts `admin_token` for the admin and every token of `users`.
     pub(crate) fn new(admin_token: String, users: BTreeMap<String, Identity>) -> Self {
-        let mut users: BTreeMap<_, _> = users.into_iter().map(|(token, user)| (token, authenticated(user))).collect();
+        let mut users: BTreeMap<_, _> = users.into_iter().map(|(token, user)| (token, user.authenticated())).collect();
         users.insert(admin_token.clone(), Identity::admin());
         Self { admin_token, users }
     }
@@ -28,11 +29,31 @@ impl Authenticator {
         &self.admin_token
     }
 
+    /// Whose token it is, and for which of the `wanted` audiences.
+    pub(crate) fn review(&self, core: &Core, token: &str, wanted: &[String]) -> Option<(Identity, Vec<String>)> {
+        if let Some(user) = self.users.get(token) {
+            // A static token names no audience: it is for the server itself.
+            let audiences: Vec<_> = wanted.iter().filter(|audience| *audience == ISSUER).cloned().collect();
+            return (!audiences.is_empty()).then(|| (user.clone(), audiences));
+        }
+        let claims = core.tokens.verify(token, &core.store, core.ambient.now().as_second())?;
+        let audiences: Vec<_> = wanted.iter().filter(|audience| claims.audiences.contains(audience)).cloned().collect();
+        (!audiences.is_empty()).then(|| (claims.identity(), audiences))
+    }
+
     /// Who sends these headers; `otherwise` is who sends none with credentials. A token that nobody has is an error.
-    pub(crate) fn identify(&self, headers: &HeaderMap, otherwise: &Identity) -> Result<Identity, ApiError> {
+    pub(crate) fn identify(
+        &self,
+        core: &Core,
+        headers: &HeaderMap,
+        otherwise: &Identity,
+    ) -> Result<Identity, ApiError> {
         match headers.get(AUTHORIZATION).and_then(bearer) {
             None => Ok(otherwise.clone()),
-            Some(token) => self.users.get(token).cloned().ok_or_else(ApiError::unauthorized),
+            Some(token) => {
+                let known = self.review(core, token, &[ISSUER.to_owned()]);
+                known.map(|(user, _)| user).ok_or_else(ApiError::unauthorized)
+            }
         }
     }
 }
@@ -54,19 +75,21 @@ fn bearer(header: &HeaderValue) -> Option<&str> {
     (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
 }
 
-fn authenticated(user: Identity) -> Identity {
-    if user.groups.iter().any(|group| group == AUTHENTICATED) { user } else { user.with_group(AUTHENTICATED) }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
+    use controller_runtime_ambient::Ambient;
     use http::HeaderMap;
     use http::header::{AUTHORIZATION, HeaderValue};
 
     use super::Authenticator;
-    use crate::access::Identity;
+    use crate::access::{Authorizer, Identity};
+    use crate::core::Core;
+
+    fn core() -> Core {
+        Core::new(Ambient::seeded(1), Authorizer::AlwaysAllow, 1)
+    }
 
     fn check(header: Option<&[u8]>, expect: Result<&str, u16>) {
         let users = BTreeMap::from([("t-jane".to_owned(), Identity::new("jane"))]);
@@ -75,7 +98,7 @@ mod tests {
         if let Some(bytes) = header {
             headers.insert(AUTHORIZATION, HeaderValue::from_bytes(bytes).unwrap());
         }
-        let got = authenticator.identify(&headers, &Identity::anonymous());
+        let got = authenticator.identify(&core(), &headers, &Identity::anonymous());
         let got = got.as_ref().map(|user| user.name.as_str()).map_err(|error| error.code().as_u16());
         assert_eq!(got, expect, "{header:?}");
     }
@@ -100,7 +123,7 @@ mod tests {
         let authenticator = Authenticator::new("a".to_owned(), users);
         let mut headers = HeaderMap::new();
         headers.insert(AUTHORIZATION, HeaderValue::from_static("Bearer t"));
-        let jane = authenticator.identify(&headers, &Identity::anonymous()).unwrap();
+        let jane = authenticator.identify(&core(), &headers, &Identity::anonymous()).unwrap();
         assert_eq!(jane.groups, ["devs", "system:authenticated"]);
     }
 }

@@ -1,34 +1,37 @@
 //! Whether an identity may do what it asks for.
-//!
-//! Everybody with valid credentials may do everything; requests without credentials may see that the server is there.
 
 use http::request::Parts;
 
 use super::attributes::{Attributes, ResourceAttributes};
-use crate::access::Identity;
+use crate::access::{Authorizer, Decision, Identity};
 use crate::status::{ApiError, GroupResource};
-
-/// What everybody may read.
-const PUBLIC: [&str; 5] = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
+use crate::store::Store;
 
 /// Checks one request; the error is the reference's 403.
-pub(crate) fn authorize(user: &Identity, parts: &Parts) -> Result<(), ApiError> {
-    if !user.is_anonymous() {
-        return Ok(());
-    }
-    match Attributes::of(parts) {
+pub(crate) fn authorize(
+    authorizer: Authorizer,
+    store: &Store,
+    user: &Identity,
+    parts: &Parts,
+) -> Result<(), ApiError> {
+    let wanted = Attributes::of(parts);
+    let decision = authorizer.decide(store, user, &wanted);
+    if decision.allowed { Ok(()) } else { Err(refusal(user, &wanted, &decision)) }
+}
+
+/// What somebody is told who may not.
+pub(crate) fn refusal(user: &Identity, wanted: &Attributes, decision: &Decision) -> ApiError {
+    let reason = if decision.reason.is_empty() { String::new() } else { format!(": {}", decision.reason) };
+    match wanted {
         Attributes::Path { verb, path } => {
-            if matches!(verb.as_str(), "get" | "head") && PUBLIC.contains(&path.as_str()) {
-                return Ok(());
-            }
-            let message = format!("forbidden: User {:?} cannot {verb} path {path:?}", user.name);
-            Err(ApiError::forbidden_path(message))
+            let message = format!("forbidden: User {:?} cannot {verb} path {path:?}{reason}", user.name);
+            ApiError::forbidden_path(message)
         }
-        Attributes::Resource(attributes) => Err(forbidden(user, &attributes)),
+        Attributes::Resource(attributes) => forbidden(user, attributes, &reason),
     }
 }
 
-fn forbidden(user: &Identity, wanted: &ResourceAttributes) -> ApiError {
+fn forbidden(user: &Identity, wanted: &ResourceAttributes, reason: &str) -> ApiError {
     let resource = match wanted.subresource.as_str() {
         "" => wanted.resource.clone(),
         subresource => format!("{}/{subresource}", wanted.resource),
@@ -39,7 +42,7 @@ fn forbidden(user: &Identity, wanted: &ResourceAttributes) -> ApiError {
         namespace => format!("in the namespace {namespace:?}"),
     };
     let why =
-        format!("User {:?} cannot{verb} resource {resource:?} in API group {:?} {place}", user.name, wanted.group);
+        format!("User {:?} cannot{verb} resource {resource:?} in API group {:?} {place}{reason}", user.name, wanted.group);
     let about = GroupResource { group: &wanted.group, resource: &wanted.resource };
     ApiError::forbidden(about, &wanted.name, &why)
 }
@@ -49,13 +52,16 @@ mod tests {
     use http::Request;
 
     use super::authorize;
-    use crate::access::Identity;
+    use crate::access::{Authorizer, Identity};
+    use crate::store::{HistoryLimits, Store};
 
     fn check(method: &str, uri: &str, expect: Option<&str>) {
         let (parts, ()) = Request::builder().method(method).uri(uri).body(()).unwrap().into_parts();
-        let got = authorize(&Identity::anonymous(), &parts).err().map(|error| error.message().to_owned());
+        let store = Store::new(HistoryLimits { events: 1, bytes: 1 }, 1);
+        let ask = |user: &Identity| authorize(Authorizer::AlwaysAllow, &store, user, &parts);
+        let got = ask(&Identity::anonymous()).err().map(|error| error.message().to_owned());
         assert_eq!(got.as_deref(), expect, "{method} {uri}");
-        assert_eq!(authorize(&Identity::new("jane"), &parts), Ok(()));
+        assert_eq!(ask(&Identity::new("jane")), Ok(()));
     }
 
     #[test]

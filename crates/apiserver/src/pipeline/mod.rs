@@ -23,6 +23,7 @@ use http::{HeaderMap, Method, Response};
 use self::negotiate::{Accept, Wanted};
 use self::query::Query;
 use self::resolve::{ObjectPath, Route};
+use crate::access::Identity;
 use crate::body::Body;
 use crate::core::Core;
 use crate::resource::Resource;
@@ -30,22 +31,22 @@ use crate::status::ApiError;
 use crate::verbs::{self, Call};
 
 /// Answers one request. The user is authenticated and authorized.
-pub(crate) fn handle(core: &Arc<Core>, parts: &Parts, body: Bytes) -> Response<Body> {
+pub(crate) fn handle(core: &Arc<Core>, parts: &Parts, user: &Identity, body: Bytes) -> Response<Body> {
     match Route::of(parts.uri.path()) {
-        Route::Objects(path) => objects(core, parts, body, &path),
+        Route::Objects(path) => objects(core, parts, user, body, &path),
         Route::Discovery(path) => documents::discovery(core, parts, &path),
         Route::OpenApi(path) => documents::open_api(core, parts, &path),
         Route::Unknown => respond::page_not_found(),
     }
 }
 
-fn objects(core: &Arc<Core>, parts: &Parts, body: Bytes, path: &ObjectPath) -> Response<Body> {
+fn objects(core: &Arc<Core>, parts: &Parts, user: &Identity, body: Bytes, path: &ObjectPath) -> Response<Body> {
     let resource = match find(core, path) {
         Ok(Some(resource)) => resource,
         Ok(None) => return respond::page_not_found(),
         Err(error) => return respond::error(parts, &error),
     };
-    let answer = call(core, parts, body, path, resource);
+    let answer = call(core, parts, user, body, path, resource);
     match answer {
         Ok((call, Ok(reply))) => respond::reply(parts, &call, reply),
         Ok((call, Err(error))) => respond::refusal(parts, &call, &error),
@@ -58,6 +59,7 @@ type Answer = (Call, Result<verbs::Reply, ApiError>);
 fn call(
     core: &Arc<Core>,
     parts: &Parts,
+    user: &Identity,
     body: Bytes,
     path: &ObjectPath,
     resource: Arc<Resource>,
@@ -73,6 +75,7 @@ fn call(
     let accept = Accept::of(&parts.headers, wanted, resource.strategy.typed())?;
     let call = Call {
         core: Arc::clone(core),
+        user: user.clone(),
         resource,
         namespace: path.namespace.clone(),
         name: path.name.clone(),

@@ -44,6 +44,32 @@ impl LabelSelector {
         Ok(Self { requirements })
     }
 
+    /// Reads the `LabelSelector` of an object: `matchLabels` and `matchExpressions`.
+    pub(crate) fn of_object(selector: &Value) -> Result<Self, String> {
+        let texts = |value: &Value| {
+            let values = value.as_array().into_iter().flatten();
+            values.filter_map(Value::as_str).map(str::to_owned).collect::<Vec<_>>()
+        };
+        let mut requirements = Vec::new();
+        for (key, value) in selector.get("matchLabels").and_then(Value::as_object).into_iter().flatten() {
+            let value = value.as_str().unwrap_or_default().to_owned();
+            requirements.push(Requirement::new(key.clone(), Operator::In, vec![value])?);
+        }
+        for expression in selector.get("matchExpressions").and_then(Value::as_array).into_iter().flatten() {
+            let text = |key: &str| expression.get(key).and_then(Value::as_str).unwrap_or_default();
+            let operator = match text("operator") {
+                "In" => Operator::In,
+                "NotIn" => Operator::NotIn,
+                "Exists" => Operator::Exists,
+                "DoesNotExist" => Operator::NotExists,
+                other => return Err(format!("{} is not a valid label selector operator", crate::status::quote(other))),
+            };
+            let values = texts(expression.get("values").unwrap_or(&Value::Null));
+            requirements.push(Requirement::new(text("key").to_owned(), operator, values)?);
+        }
+        Ok(Self { requirements })
+    }
+
     /// Whether this selects everything.
     pub(crate) fn is_everything(&self) -> bool {
         self.requirements.is_empty()

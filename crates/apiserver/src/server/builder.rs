@@ -6,9 +6,9 @@ use controller_runtime_ambient::{Ambient, CancellationToken, TaskGroup};
 use super::api_server::ApiServer;
 use super::door::Door;
 use super::request_log::RequestLog;
-use crate::access::Identity;
+use crate::access::{Authorizer, Identity};
 use crate::bootstrap::bootstrap;
-use crate::controllers::{garbage_collection, namespace_deletion};
+use crate::controllers::{garbage_collection, namespace_deletion, role_aggregation};
 use crate::core::Core;
 use crate::pipeline::authenticate::{Authenticator, random_token};
 
@@ -23,6 +23,7 @@ pub struct ApiServerBuilder {
     history: usize,
     garbage_collection: bool,
     namespace_deletion: bool,
+    rbac: bool,
 }
 
 impl ApiServerBuilder {
@@ -35,6 +36,7 @@ impl ApiServerBuilder {
             history: 10_000,
             garbage_collection: true,
             namespace_deletion: true,
+            rbac: false,
         }
     }
 
@@ -50,8 +52,8 @@ impl ApiServerBuilder {
         self
     }
 
-    /// One more token and the user it stands for. Every user with a token may do everything; `system:authenticated` is
-    /// added to the groups. Default: none.
+    /// One more token and the user it stands for. Without [`rbac`](Self::rbac) every user with a token may do everything;
+    /// `system:authenticated` is added to the groups. Default: none.
     pub fn user(mut self, token: impl Into<String>, user: Identity) -> Self {
         self.users.insert(token.into(), user);
         self
@@ -85,16 +87,25 @@ impl ApiServerBuilder {
         self
     }
 
+    /// Whether roles and their bindings decide what users may do, as with `--authorization-mode=RBAC`; the default roles
+    /// then exist, and aggregated roles are filled as where kube-controller-manager runs. Without it everybody with a
+    /// token may do everything. Default: false.
+    pub fn rbac(mut self, on: bool) -> Self {
+        self.rbac = on;
+        self
+    }
+
     /// Makes the server. It is ready at once: no input or output happens here.
     ///
     /// # Panics
-    /// Outside of a tokio runtime, on which its controllers run, unless both are switched off.
+    /// Outside of a tokio runtime, on which its controllers run, unless all are switched off.
     pub fn build(self) -> ApiServer {
         let ambient = self.ambient.unwrap_or_default();
         let admin_token = self.admin_token.unwrap_or_else(|| random_token(&ambient));
         let stop = CancellationToken::new();
         let tasks = TaskGroup::new(&ambient, &stop);
-        let core = Arc::new(Core::new(ambient, self.history));
+        let authorizer = if self.rbac { Authorizer::Rbac } else { Authorizer::AlwaysAllow };
+        let core = Arc::new(Core::new(ambient, authorizer, self.history));
         bootstrap(&core);
         let door = Arc::new(Door {
             core,
@@ -107,6 +118,9 @@ impl ApiServerBuilder {
         }
         if self.namespace_deletion {
             tasks.spawn("namespace deletion", namespace_deletion(Arc::clone(&door), tasks.token().clone()));
+        }
+        if self.rbac {
+            tasks.spawn("role aggregation", role_aggregation(Arc::clone(&door), tasks.token().clone()));
         }
         ApiServer::new(door, tasks)
     }

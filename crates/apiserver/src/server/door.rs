@@ -12,7 +12,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use super::prompt::TooSlow;
 use super::request_log::{RequestLog, RequestRecord};
 use super::{health, version};
-use crate::access::{Identity, reviews};
+use crate::access::{Identity, impersonate, reviews};
 use crate::body::Body;
 use crate::core::Core;
 use crate::pipeline;
@@ -71,19 +71,22 @@ impl Door {
         if self.stop.is_cancelled() {
             return Err((String::new(), ApiError::unavailable("apiserver is shutting down")));
         }
-        let user = self.authenticator.identify(&parts.headers, otherwise).map_err(|error| (String::new(), error))?;
+        let user = self.authenticator.identify(&self.core, &parts.headers, otherwise).map_err(|error| (String::new(), error))?;
         // Nobody behind this point needs the secret.
         parts.headers.remove(http::header::AUTHORIZATION);
+        let (authorizer, store) = (self.core.authorizer, &*self.core.store);
+        let name = user.name.clone();
+        let user = impersonate(authorizer, store, user, parts).map_err(|error| (name, error))?;
         let named = |error| (user.name.clone(), error);
-        authorize(&user, parts).map_err(named)?;
+        authorize(authorizer, store, &user, parts).map_err(named)?;
         let body = read(body).await.map_err(named)?;
         Ok((user, body))
     }
 
     fn dispatch(&self, user: &Identity, parts: &Parts, body: Bytes) -> Response<Body> {
         let own = health::respond(parts).or_else(|| version::respond(parts));
-        own.or_else(|| reviews::respond(parts, &body, user, &self.core.ambient))
-            .unwrap_or_else(|| pipeline::handle(&self.core, parts, body))
+        own.or_else(|| reviews::respond(&self.core, &self.authenticator, parts, &body, user))
+            .unwrap_or_else(|| pipeline::handle(&self.core, parts, user, body))
     }
 
     fn finish(&self, response: Response<Body>, head: bool) -> Response<Body> {

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use serde_json::Value;
 
+use crate::access::Identity;
 use crate::core::Core;
 use crate::pipeline::negotiate::Accept;
 use crate::pipeline::query::Query;
@@ -16,6 +17,8 @@ use crate::table::{IncludeObject, Table};
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) core: Arc<Core>,
+    /// Who makes it.
+    pub(crate) user: Identity,
     pub(crate) resource: Arc<Resource>,
     /// Empty for cluster-scoped resources and for all namespaces.
     pub(crate) namespace: String,

@@ -5,6 +5,7 @@ use http::StatusCode;
 use serde_json::Value;
 
 use super::{Call, Reply, WriteOptions, lifecycle};
+use crate::access::rbac::check_escalation;
 use crate::metadata::{fields, validate};
 use crate::pipeline::decode;
 use crate::resource::Resource;
@@ -60,6 +61,7 @@ fn attempt_create(call: &Call, mut object: Value, options: &WriteOptions, genera
     }
     let name = fields::text(&object, "name").to_owned();
     lifecycle::check_create(call, &name)?;
+    check_escalation(call, &object, None)?;
     prepare(call, &mut object, options);
     let mut errors = validate::create(&object, resource);
     errors.extend(resource.strategy.validate(&object));

@@ -18,6 +18,7 @@ mod modify;
 mod patch;
 mod reply;
 mod scale;
+mod token_request;
 mod update;
 mod watch;
 mod watch_stream;
@@ -78,6 +79,9 @@ fn subresource_verb(call: &Call, subresource: &str, verb: &'static str) -> Resul
             "patch" => patch::patch_scale(call),
             _ => Err(ApiError::method_not_allowed()),
         };
+    }
+    if served.kind == "TokenRequest" {
+        return token_request::token_request(call);
     }
     if served.kind != call.resource.kind {
         return Err(ApiError::unknown_resource());

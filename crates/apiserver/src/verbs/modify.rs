@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::create::{committed, create_object, unwritable};
 use super::{Call, Reply, WriteOptions, lifecycle};
+use crate::access::rbac::check_escalation;
 use crate::managed_fields::Tracking;
 use crate::metadata::{fields, validate};
 use crate::pipeline::decode;
@@ -58,6 +59,7 @@ fn attempt(
     let mut new = transform(Some(&live))?;
     decode::check_place(call, &mut new)?;
     check_preconditions(call, options, &mut new, stored)?;
+    check_escalation(call, &new, Some(&live))?;
     prepare(call, &mut new, &live);
     Tracking::settle(&live, &mut new);
     check(call, options, &mut new, &live)?;
