@@ -3,7 +3,9 @@ use std::time::Duration;
 use controller_runtime_testenv::{Backend, Crds, Environment};
 use http::{Method, Request};
 use http_body_util::BodyExt;
+use kube_client::Config;
 use kube_client::client::Body;
+use kube_client::config::{AuthInfo, KubeConfigOptions};
 use serde_json::Value;
 
 use crate::answer::Answer;
@@ -38,6 +40,13 @@ impl Fixture {
     /// Starts an environment on the backend that the environment variables name.
     pub async fn start(name: &str) -> Self {
         let env = Environment::start().await.unwrap();
+        let namespace = env.namespace(name).await.unwrap();
+        Self { env, namespace }
+    }
+
+    /// The same where roles decide what users may do.
+    pub async fn start_with_rbac(name: &str) -> Self {
+        let env = Environment::builder().rbac(true).start().await.unwrap();
         let namespace = env.namespace(name).await.unwrap();
         Self { env, namespace }
     }
@@ -122,16 +131,42 @@ impl Fixture {
 
     /// Any request; a null body is none.
     pub async fn request(&self, method: Method, path: &str, content_type: Option<&str>, body: &Value) -> Answer {
-        let what = format!("{method} {path}");
+        self.request_with(&[], method, path, content_type, body).await
+    }
+
+    /// The same with more headers.
+    pub async fn request_with(
+        &self,
+        headers: &[(&str, &str)],
+        method: Method,
+        path: &str,
+        content_type: Option<&str>,
+        body: &Value,
+    ) -> Answer {
         let mut request = Request::builder().method(method).uri(path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
         if let Some(content_type) = content_type {
             request = request.header("content-type", content_type);
         }
         let body = if body.is_null() { Vec::new() } else { serde_json::to_vec(body).unwrap() };
-        let response = self.env.kube_client().send(request.body(Body::from(body)).unwrap()).await.unwrap();
-        let code = response.status().as_u16();
-        let bytes = response.into_body().collect().await.unwrap().to_bytes();
-        Answer::new(what, code, &bytes)
+        send(&self.env.kube_client(), request.body(Body::from(body)).unwrap()).await
+    }
+
+    /// Reads a path as whoever has this bearer token, over HTTPS.
+    pub async fn get_with_token(&self, token: &str, headers: &[(&str, &str)], path: &str) -> Answer {
+        let mut kubeconfig = self.env.kubeconfig().await.unwrap();
+        for user in &mut kubeconfig.auth_infos {
+            user.auth_info = Some(AuthInfo { token: Some(token.to_owned().into()), ..AuthInfo::default() });
+        }
+        let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
+        let client = kube_client::Client::try_from(config).unwrap();
+        let mut request = Request::builder().uri(path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        send(&client, request.body(Body::from(Vec::new())).unwrap()).await
     }
 
     /// Reads again and again until `condition` holds of the answer; returns that. Fails the test after a minute.
@@ -164,4 +199,12 @@ impl Fixture {
     pub async fn stop(self) {
         self.env.stop().await.unwrap();
     }
+}
+
+async fn send(client: &kube_client::Client, request: Request<Body>) -> Answer {
+    let what = format!("{} {}", request.method(), request.uri());
+    let response = client.send(request).await.unwrap();
+    let code = response.status().as_u16();
+    let bytes = response.into_body().collect().await.unwrap().to_bytes();
+    Answer::new(what, code, &bytes)
 }

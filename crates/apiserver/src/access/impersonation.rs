@@ -23,9 +23,8 @@ pub(crate) fn impersonate(
     parts: &mut Parts,
 ) -> Result<Identity, ApiError> {
     let Some(wanted) = requested(&parts.headers)? else { return Ok(user) };
-    let allowed = |attributes: ResourceAttributes| {
-        authorizer.decide(store, &user, &Attributes::Resource(attributes)).allowed
-    };
+    let allowed =
+        |attributes: ResourceAttributes| authorizer.decide(store, &user, &Attributes::Resource(attributes)).allowed;
     let mut needed = checks("impersonate", &wanted).into_iter();
     if !needed.all(&allowed) {
         check_constrained(authorizer, store, &user, &wanted, parts)?;
@@ -104,9 +103,9 @@ fn check_constrained(
     }
     let mut needed = vec![on];
     let subjects = checks(&format!("impersonate:{mode}"), wanted).into_iter();
-    needed.extend(subjects.map(|check| {
-        Attributes::Resource(ResourceAttributes { group: AUTHENTICATION.to_owned(), ..check })
-    }));
+    needed.extend(
+        subjects.map(|check| Attributes::Resource(ResourceAttributes { group: AUTHENTICATION.to_owned(), ..check })),
+    );
     for attributes in needed {
         let decision = authorizer.decide(store, user, &attributes);
         if !decision.allowed {
@@ -125,7 +124,8 @@ fn remove_headers(headers: &mut HeaderMap) {
 
 /// As Go prints the value, which is part of the error.
 fn in_go(user: &Identity) -> String {
-    let quoted = |values: &[String]| values.iter().map(|value| crate::status::quote(value)).collect::<Vec<_>>().join(", ");
+    let quoted =
+        |values: &[String]| values.iter().map(|value| crate::status::quote(value)).collect::<Vec<_>>().join(", ");
     let groups = if user.groups.is_empty() { "(nil)".to_owned() } else { format!("{{{}}}", quoted(&user.groups)) };
     let extra = if user.extra.is_empty() {
         "(nil)".to_owned()

@@ -74,7 +74,8 @@ impl Claims {
     /// Who shows a token with these claims.
     pub(crate) fn identity(&self) -> Identity {
         let mut user = Identity::service_account(&self.namespace, &self.name).with_uid(&self.uid);
-        let mut extra = |key: &str, value: String| user.extra.insert(format!("authentication.kubernetes.io/{key}"), vec![value]);
+        let mut extra =
+            |key: &str, value: String| user.extra.insert(format!("authentication.kubernetes.io/{key}"), vec![value]);
         extra("credential-id", format!("JTI={}", self.id));
         if let Some((kind, name, uid)) = self.bound.as_ref().filter(|(kind, ..)| kind != "Secret") {
             extra(&format!("{}-name", kind.to_lowercase()), name.clone());

@@ -8,12 +8,7 @@ use crate::status::{ApiError, GroupResource};
 use crate::store::Store;
 
 /// Checks one request; the error is the reference's 403.
-pub(crate) fn authorize(
-    authorizer: Authorizer,
-    store: &Store,
-    user: &Identity,
-    parts: &Parts,
-) -> Result<(), ApiError> {
+pub(crate) fn authorize(authorizer: Authorizer, store: &Store, user: &Identity, parts: &Parts) -> Result<(), ApiError> {
     let wanted = Attributes::of(parts);
     let decision = authorizer.decide(store, user, &wanted);
     if decision.allowed { Ok(()) } else { Err(refusal(user, &wanted, &decision)) }
@@ -41,8 +36,10 @@ fn forbidden(user: &Identity, wanted: &ResourceAttributes, reason: &str) -> ApiE
         "" => "at the cluster scope".to_owned(),
         namespace => format!("in the namespace {namespace:?}"),
     };
-    let why =
-        format!("User {:?} cannot{verb} resource {resource:?} in API group {:?} {place}{reason}", user.name, wanted.group);
+    let why = format!(
+        "User {:?} cannot{verb} resource {resource:?} in API group {:?} {place}{reason}",
+        user.name, wanted.group
+    );
     let about = GroupResource { group: &wanted.group, resource: &wanted.resource };
     ApiError::forbidden(about, &wanted.name, &why)
 }

@@ -71,7 +71,10 @@ impl Door {
         if self.stop.is_cancelled() {
             return Err((String::new(), ApiError::unavailable("apiserver is shutting down")));
         }
-        let user = self.authenticator.identify(&self.core, &parts.headers, otherwise).map_err(|error| (String::new(), error))?;
+        let user = self
+            .authenticator
+            .identify(&self.core, &parts.headers, otherwise)
+            .map_err(|error| (String::new(), error))?;
         // Nobody behind this point needs the secret.
         parts.headers.remove(http::header::AUTHORIZATION);
         let (authorizer, store) = (self.core.authorizer, &*self.core.store);

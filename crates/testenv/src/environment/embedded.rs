@@ -21,8 +21,8 @@ pub(crate) struct Embedded {
 }
 
 impl Embedded {
-    pub(crate) async fn start(ambient: Ambient, door: Door) -> Result<(Client, Self), Error> {
-        let server = ApiServer::builder().ambient(ambient).build();
+    pub(crate) async fn start(ambient: Ambient, rbac: bool, door: Door) -> Result<(Client, Self), Error> {
+        let server = ApiServer::builder().ambient(ambient).rbac(rbac).build();
         let embedded = Self { server, https: OnceCell::new(), http: OnceCell::new() };
         let client = match door {
             Door::InProcess => Client::new(embedded.server.service(), "default"),

@@ -59,6 +59,7 @@ pub struct EnvironmentBuilder {
     backend: Option<Backend>,
     door: Option<Door>,
     ambient: Ambient,
+    rbac: bool,
 }
 
 impl EnvironmentBuilder {
@@ -81,6 +82,13 @@ impl EnvironmentBuilder {
         self
     }
 
+    /// Whether roles and their bindings decide on the embedded server what users may do. Default: false, everybody with
+    /// a token may do everything. On other backends the server's own settings count.
+    pub fn rbac(mut self, on: bool) -> Self {
+        self.rbac = on;
+        self
+    }
+
     /// Starts it and waits until it answers. Fails when a program or a kubeconfig is missing, or when the server isn't
     /// ready within 90 seconds. Dropping the future ends what was started.
     pub async fn start(self) -> Result<Environment, Error> {
@@ -88,7 +96,7 @@ impl EnvironmentBuilder {
         let (client, running) = match backend {
             Backend::Embedded => {
                 let door = self.door.map_or_else(Door::from_env, Ok)?;
-                let (client, embedded) = Embedded::start(self.ambient.clone(), door).await?;
+                let (client, embedded) = Embedded::start(self.ambient.clone(), self.rbac, door).await?;
                 (client, Running::Embedded(Box::new(embedded)))
             }
             Backend::Reference => {

@@ -78,9 +78,8 @@ pub(super) fn status(core: &Core, user: &Identity, spec: &Value) -> Value {
 }
 
 fn wanted(spec: &Value) -> Attributes {
-    let text = |attributes: &Value, key: &str| {
-        attributes.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
-    };
+    let text =
+        |attributes: &Value, key: &str| attributes.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     if let Some(attributes) = spec.get("nonResourceAttributes").filter(|given| given.is_object()) {
         return Attributes::Path { verb: text(attributes, "verb"), path: text(attributes, "path") };
     }
