@@ -6,6 +6,7 @@ use controller_runtime_ambient::Ambient;
 use jiff::Timestamp;
 
 use crate::access::{Authorizer, TokenSigner};
+use crate::openapi;
 use crate::registry::Registry;
 use crate::store::{HistoryLimits, Store};
 use crate::strategy::ServiceAddresses;
@@ -27,6 +28,8 @@ pub(crate) struct Core {
     pub(crate) tokens: TokenSigner,
     /// What is served.
     pub(crate) registry: Registry,
+    /// The OpenAPI documents of what is served.
+    pub(crate) openapi: openapi::Documents,
     /// All objects.
     pub(crate) store: Arc<Store>,
     /// The cluster IPs and node ports of services.
@@ -42,6 +45,7 @@ impl Core {
             ambient,
             authorizer,
             registry: Registry::new(),
+            openapi: openapi::Documents::default(),
             store: Arc::new(Store::new(history, MAX_STORED_BYTES)),
             service_addresses: ServiceAddresses::default(),
         }

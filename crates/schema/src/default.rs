@@ -3,6 +3,10 @@ use serde_json::Value;
 use crate::link::Link;
 use crate::schema::Schema;
 
+/// Defaults that are filled into one value take at most about so many bytes; there the rest stays as it is. No API server
+/// stores an object of a tenth of it, and without a bound a few bytes per item could become a large default each.
+const MAX_FILLED_BYTES: usize = 16 << 20;
+
 /// Fills in the defaults of `schema` where a field isn't given, and decides on nulls.
 ///
 /// A null that isn't allowed becomes the default if there is one, and goes where there is none. Defaults are filled in
@@ -23,13 +27,13 @@ use crate::schema::Schema;
 /// ```
 pub fn default(value: &mut Value, schema: &Schema) {
     drop_nulls(value, schema);
-    fill(value, schema);
+    fill_defaults(value, schema);
 }
 
 /// Fills in the defaults of `schema` as [`default`] does, but keeps nulls that are not allowed and have no default, for
 /// validation to find. That is how kube-apiserver treats what was applied, which it never decodes.
 pub fn fill_defaults(value: &mut Value, schema: &Schema) {
-    fill(value, schema);
+    Filler { left: MAX_FILLED_BYTES }.fill(value, schema);
 }
 
 /// Removes nulls that are neither allowed nor have a default.
@@ -54,45 +58,73 @@ fn drop_nulls(value: &mut Value, schema: &Schema) {
     }
 }
 
-fn fill(value: &mut Value, schema: &Schema) {
-    match value {
-        Value::Object(map) => {
-            for (name, link) in &schema.properties {
-                let missing = match map.get(name) {
-                    None => true,
-                    Some(value) => value.is_null() && !link.get().nullable,
-                };
-                if missing && let Some(default) = link.default_value() {
-                    map.insert(name.clone(), default.clone());
+struct Filler {
+    /// Bytes of defaults that may still be filled in.
+    left: usize,
+}
+
+impl Filler {
+    fn fill(&mut self, value: &mut Value, schema: &Schema) {
+        match value {
+            Value::Object(map) => {
+                for (name, link) in &schema.properties {
+                    let missing = match map.get(name) {
+                        None => true,
+                        Some(value) => value.is_null() && !link.get().nullable,
+                    };
+                    if missing && let Some(default) = self.take(link) {
+                        map.insert(name.clone(), default);
+                    }
+                }
+                for (key, value) in map.iter_mut() {
+                    if let Some(link) = schema.child_link(key) {
+                        self.replace_null(value, link);
+                        self.fill(value, link.get());
+                    }
                 }
             }
-            for (key, value) in map.iter_mut() {
-                if let Some(link) = schema.child_link(key) {
-                    replace_null(value, link);
-                    fill(value, link.get());
+            Value::Array(items) => {
+                if let Some(link) = &schema.items {
+                    for item in items {
+                        self.replace_null(item, link);
+                        self.fill(item, link.get());
+                    }
                 }
             }
+            _ => {}
         }
-        Value::Array(items) => {
-            if let Some(link) = &schema.items {
-                for item in items {
-                    replace_null(item, link);
-                    fill(item, link.get());
-                }
-            }
+    }
+
+    /// Values of maps and items of lists have no absence that a default could fill; only a null there is replaced.
+    fn replace_null(&mut self, value: &mut Value, link: &Link) {
+        if value.is_null()
+            && !link.get().nullable
+            && let Some(default) = self.take(link)
+        {
+            *value = default;
         }
-        _ => {}
+    }
+
+    /// A field's default, as long as there is room.
+    fn take(&mut self, link: &Link) -> Option<Value> {
+        let default = link.default_value()?;
+        self.left = self.left.checked_sub(size(default))?;
+        Some(default.clone())
     }
 }
 
-/// Values of maps and items of lists have no absence that a default could fill; only a null there is replaced.
-fn replace_null(value: &mut Value, link: &Link) {
-    if value.is_null()
-        && !link.get().nullable
-        && let Some(default) = link.default_value()
-    {
-        *value = default.clone();
-    }
+/// About the bytes that a value takes in memory.
+fn size(value: &Value) -> usize {
+    /// What a value takes without what it holds, and a member of an object without its value.
+    const VALUE: usize = 32;
+    const MEMBER: usize = 32;
+    VALUE
+        + match value {
+            Value::String(text) => text.len(),
+            Value::Array(items) => items.iter().map(size).sum(),
+            Value::Object(members) => members.iter().map(|(key, value)| MEMBER + key.len() + size(value)).sum(),
+            _ => 0,
+        }
 }
 
 #[cfg(test)]
@@ -126,6 +158,18 @@ mod tests {
             &json!({"a": 2, "deep": {"b": "y"}, "absent": {}, "list": [{}, {"b": false}], "map": {"k": null, "l": 1}}),
             &json!({"a": 2, "deep": {"b": "y"}, "absent": {"b": "x"}, "list": [{"b": true}, {"b": false}], "map": {"k": 7, "l": 1}}),
         );
+    }
+
+    #[test]
+    fn small_items_do_not_become_large_without_end() {
+        let schema = Schema::from_json(&json!({"type": "array", "items": {
+            "type": "object", "properties": {"a": {"type": "string", "default": "x".repeat(1000)}},
+        }}))
+        .unwrap();
+        let mut value = Value::Array(vec![json!({}); 100_000]);
+        default(&mut value, &schema);
+        let filled = value.as_array().unwrap().iter().filter(|item| **item != json!({})).count();
+        assert!((10_000..20_000).contains(&filled), "{filled}");
     }
 
     #[test]

@@ -2,7 +2,13 @@ use serde_json::Value;
 
 use crate::schema::{AdditionalProperties, Schema};
 
-/// Drops the fields of `value` that `schema` doesn't know, and tells their paths, sorted, as in `spec.foo[0].bar`.
+/// Paths that are told at most, and the bytes that they may take together. A small value can have very many unknown fields
+/// at a very long path.
+const MAX_DROPPED: usize = 100;
+const MAX_DROPPED_BYTES: usize = 64 << 10;
+
+/// Drops the fields of `value` that `schema` doesn't know, and tells their paths, sorted, as in `spec.foo[0].bar`: of the
+/// first hundred or, where the paths are long, of fewer, but always of one.
 ///
 /// What `x-kubernetes-preserve-unknown-fields` covers stays. With `is_resource_root` the value is a whole object:
 /// its apiVersion, kind and metadata stay as they are, whatever the schema says of them.
@@ -18,7 +24,7 @@ use crate::schema::{AdditionalProperties, Schema};
 /// # Ok::<(), controller_runtime_schema::SchemaError>(())
 /// ```
 pub fn prune(value: &mut Value, schema: &Schema, is_resource_root: bool) -> Vec<String> {
-    let mut pruner = Pruner { path: String::new(), dropped: Vec::new() };
+    let mut pruner = Pruner { path: String::new(), dropped: Vec::new(), dropped_bytes: 0 };
     pruner.value(value, Some(schema), is_resource_root);
     pruner.dropped.sort_unstable();
     pruner.dropped
@@ -27,6 +33,7 @@ pub fn prune(value: &mut Value, schema: &Schema, is_resource_root: bool) -> Vec<
 struct Pruner {
     path: String,
     dropped: Vec<String>,
+    dropped_bytes: usize,
 }
 
 fn is_type_or_metadata(key: &str) -> bool {
@@ -51,7 +58,7 @@ impl Pruner {
                     return true;
                 }
                 if !is_type_or_metadata(key) || !self.path.is_empty() {
-                    self.below_key(key, |pruner| pruner.dropped.push(pruner.path.clone()));
+                    self.below_key(key, Self::note);
                 }
                 false
             }),
@@ -86,6 +93,15 @@ impl Pruner {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Notes that the field at the current path is dropped.
+    fn note(&mut self) {
+        let fits = self.dropped_bytes + self.path.len() <= MAX_DROPPED_BYTES && self.dropped.len() < MAX_DROPPED;
+        if fits || self.dropped.is_empty() {
+            self.dropped_bytes += self.path.len();
+            self.dropped.push(self.path.clone());
         }
     }
 
@@ -157,6 +173,20 @@ mod tests {
             &["any.k.a", "empty.a", "list[0].b", "map.k.b", "z"],
         );
         check(&object, false, &json!({"kind": "K", "metadata": {}}), &json!({}), &[]);
+    }
+
+    #[test]
+    fn what_is_told_of_dropped_fields_is_bounded() {
+        let schema = Schema::from_json(&json!({"type": "object", "properties": {"a": {"type": "object"}}})).unwrap();
+        let many: serde_json::Map<String, Value> = (0..1000).map(|key| (format!("k{key}"), json!(1))).collect();
+        let mut value = json!({"a": many});
+        assert_eq!(prune(&mut value, &schema, false).len(), 100);
+        assert_eq!(value, json!({"a": {}}));
+        let long: serde_json::Map<String, Value> =
+            (0..100).map(|key| (format!("{key}{}", "x".repeat(10_000)), json!(1))).collect();
+        assert_eq!(prune(&mut json!(long), &schema, false).len(), 6);
+        let mut huge = json!({"x".repeat(1_000_000): 1});
+        assert_eq!(prune(&mut huge, &schema, false).len(), 1);
     }
 
     #[test]

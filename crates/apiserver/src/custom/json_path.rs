@@ -1,9 +1,14 @@
 //! The part of kubectl's JSONPath that printer columns use: fields, indexes, wildcards, recursive descent and filters.
 
+use std::cell::Cell;
+
 use serde_json::Value;
 
 /// How deep filters may stand in filters. Reading and following a path takes a stack frame for each.
 const MAX_DEPTH: usize = 16;
+
+/// Values that are looked at for one path at most. Every `..` can find each value as often as those before it did.
+const MAX_VISITS: usize = 100_000;
 
 /// A parsed path, without the braces around it.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,18 +51,37 @@ impl JsonPath {
 
     /// The values that the path leads to; empty when there are none.
     pub(crate) fn find<'v>(&self, root: &'v Value) -> Vec<&'v Value> {
+        self.find_within(root, &Visits(Cell::new(MAX_VISITS)))
+    }
+
+    fn find_within<'v>(&self, root: &'v Value, visits: &Visits) -> Vec<&'v Value> {
         self.0.iter().fold(vec![root], |found, step| {
             let mut next = Vec::new();
             for value in found {
-                step.apply(value, &mut next);
+                step.apply(value, &mut next, visits);
             }
             next
         })
     }
 }
 
+/// How many values may still be looked at.
+struct Visits(Cell<usize>);
+
+impl Visits {
+    /// Counts one; false when there were too many.
+    fn count(&self) -> bool {
+        let left = self.0.get();
+        self.0.set(left.saturating_sub(1));
+        left > 0
+    }
+}
+
 impl Step {
-    fn apply<'v>(&self, value: &'v Value, out: &mut Vec<&'v Value>) {
+    fn apply<'v>(&self, value: &'v Value, out: &mut Vec<&'v Value>, visits: &Visits) {
+        if !visits.count() {
+            return;
+        }
         match (self, value) {
             (Self::Field(name), Value::Object(map)) => out.extend(map.get(name)),
             (Self::Every, Value::Object(map)) => out.extend(map.values()),
@@ -72,9 +96,9 @@ impl Step {
                 }
             }
             (Self::Filter(filter), Value::Array(items)) => {
-                out.extend(items.iter().filter(|item| filter.holds(item)));
+                out.extend(items.iter().filter(|item| filter.holds(item, visits)));
             }
-            (Self::Anywhere(name), value) => anywhere(name, value, out),
+            (Self::Anywhere(name), value) => anywhere(name, value, out, visits),
             _ => {}
         }
     }
@@ -91,20 +115,23 @@ fn clamped(index: i64, length: usize) -> Option<usize> {
     position(index, length).map(|index| index.min(length))
 }
 
-fn anywhere<'v>(name: &str, value: &'v Value, out: &mut Vec<&'v Value>) {
+fn anywhere<'v>(name: &str, value: &'v Value, out: &mut Vec<&'v Value>, visits: &Visits) {
+    if !visits.count() {
+        return;
+    }
     match value {
         Value::Object(map) => {
             out.extend(map.get(name));
-            map.values().for_each(|value| anywhere(name, value, out));
+            map.values().for_each(|value| anywhere(name, value, out, visits));
         }
-        Value::Array(items) => items.iter().for_each(|item| anywhere(name, item, out)),
+        Value::Array(items) => items.iter().for_each(|item| anywhere(name, item, out, visits)),
         _ => {}
     }
 }
 
 impl Filter {
-    fn holds(&self, item: &Value) -> bool {
-        let found = self.path.find(item);
+    fn holds(&self, item: &Value, visits: &Visits) -> bool {
+        let found = self.path.find_within(item, visits);
         let Some((comparison, literal)) = &self.test else { return !found.is_empty() };
         let [value] = found.as_slice() else { return false };
         let order = match (value, literal) {
@@ -305,6 +332,13 @@ mod tests {
         assert_eq!(JsonPath::parse(&nested(200_000)), None);
         // What counts is the depth, not the number.
         assert!(JsonPath::parse(&".a[?(@.b)]".repeat(100)).is_some());
+    }
+
+    #[test]
+    fn recursive_descents_do_not_multiply_without_end() {
+        let value = (0..100).fold(json!(1), |inner, _| json!({"a": inner}));
+        let path = JsonPath::parse("..a..a..a..a..a..a..a..a").unwrap();
+        assert!(path.find(&value).len() <= super::MAX_VISITS);
     }
 
     #[test]

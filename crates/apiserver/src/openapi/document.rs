@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use super::components::{closure, custom, custom_list, custom_name, meta, references};
@@ -16,13 +17,13 @@ const PER_GROUP_VERSION: &[&str] = &["DeleteOptions", "WatchEvent"];
 #[derive(Debug)]
 pub(crate) struct Document {
     /// The JSON text.
-    pub(crate) text: String,
+    pub(crate) text: Bytes,
     /// The hash that the index gives for it.
     pub(crate) hash: String,
 }
 
 /// `/openapi/v3/api/v1` and `/openapi/v3/apis/GROUP/VERSION`: the document of a group version, if it has resources.
-pub(crate) fn document(registry: &Registry, group: &str, version: &str) -> Option<Document> {
+pub(super) fn document(registry: &Registry, group: &str, version: &str) -> Option<Document> {
     let mut builder = Builder::default();
     for resource in registry.all() {
         if resource.group == group && resource.version == version {
@@ -35,7 +36,10 @@ pub(crate) fn document(registry: &Registry, group: &str, version: &str) -> Optio
     builder.roots.extend(["DeleteOptions", "Patch", "Status", "WatchEvent"].map(meta));
     let title = if builder.custom.is_empty() { "Kubernetes" } else { "Kubernetes CRD Swagger" };
     let info = json!({"title": title, "version": catalogue().version});
-    Some(Document { text: builder.text(group, version, &info), hash: hash::of_group_version(registry, group, version) })
+    Some(Document {
+        text: builder.text(group, version, &info).into(),
+        hash: hash::of_group_version(registry, group, version),
+    })
 }
 
 #[derive(Default)]

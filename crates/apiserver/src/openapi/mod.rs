@@ -1,6 +1,6 @@
 //! OpenAPI v3: an index of group versions, and a document for each (KEP-2896).
 //!
-//! Documents are put together when they are asked for: paths from what the registry serves, schemas from the generated
+//! Documents are put together when they are first asked for, and kept until what is served changes: paths from what the registry serves, schemas from the generated
 //! definitions and from custom resource definitions. Schemas of built-in kinds carry no prose.
 
 mod components;
@@ -9,16 +9,67 @@ mod hash;
 mod parameters;
 mod paths;
 
-pub(crate) use self::document::document;
+pub(crate) use self::document::Document;
 pub(crate) use self::hash::hash;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use serde_json::{Map, Value, json};
 
 use crate::registry::Registry;
 
+/// The documents of one server that somebody asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Documents(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    /// Of which generation of the registry the documents are.
+    generation: u64,
+    index: Option<Arc<Value>>,
+    by_group_version: BTreeMap<(String, String), Arc<Document>>,
+}
+
+impl Documents {
+    /// The index.
+    pub(crate) fn index(&self, registry: &Registry) -> Arc<Value> {
+        let generation = registry.generation();
+        if let Some(kept) = self.of_generation(generation).index.clone() {
+            return kept;
+        }
+        let made = Arc::new(index(registry));
+        self.of_generation(generation).index = Some(Arc::clone(&made));
+        made
+    }
+
+    /// The document of a group version, if it has resources.
+    pub(crate) fn of_group_version(&self, registry: &Registry, group: &str, version: &str) -> Option<Arc<Document>> {
+        let (generation, key) = (registry.generation(), (group.to_owned(), version.to_owned()));
+        if let Some(kept) = self.of_generation(generation).by_group_version.get(&key) {
+            return Some(Arc::clone(kept));
+        }
+        // Made without the lock: it takes long, and who else wants it makes the same.
+        let made = Arc::new(document::document(registry, group, version)?);
+        self.of_generation(generation).by_group_version.insert(key, Arc::clone(&made));
+        Some(made)
+    }
+
+    /// What is kept, without what is older. What is made of an older generation than what is kept goes at once.
+    fn of_generation(&self, generation: u64) -> parking_lot::MutexGuard<'_, Kept> {
+        let mut kept = self.0.lock();
+        if kept.generation != generation {
+            *kept = Kept { generation, ..Kept::default() };
+        }
+        kept
+    }
+}
+
 /// `/openapi/v3`: where the document of each group version is. The address changes with the content, so that clients
 /// can keep what they have read.
-pub(crate) fn index(registry: &Registry) -> Value {
+fn index(registry: &Registry) -> Value {
     let mut versions: Vec<(String, String)> = Vec::new();
     for resource in registry.all() {
         let found = (resource.group.clone(), resource.version.clone());

@@ -1,5 +1,6 @@
 use serde_json::Value;
 
+use super::document::document;
 use super::*;
 use crate::catalogue::resources;
 
@@ -7,7 +8,7 @@ use crate::catalogue::resources;
 fn read(group: &str, version: &str) -> Value {
     let document = document(&Registry::new(), group, version);
     let text = document.map(|document| document.text).unwrap_or_default();
-    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{group}/{version}: {error}"))
+    serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{group}/{version}: {error}"))
 }
 
 #[test]
@@ -36,6 +37,20 @@ fn the_index_names_every_document_by_its_hash() {
     let hash = document(&registry, "apps", "v1").map(|document| document.hash).unwrap_or_default();
     assert_eq!(url, format!("/openapi/v3/apis/apps/v1?hash={hash}"));
     assert!(index["paths"].get("api/v1").is_some());
+}
+
+#[test]
+fn documents_are_made_once_for_each_state_of_the_registry() {
+    let (registry, documents) = (Registry::new(), Documents::default());
+    let of = |registry| documents.of_group_version(registry, "apps", "v1").unwrap();
+    let first = of(&registry);
+    assert!(Arc::ptr_eq(&first, &of(&registry)));
+    let index = documents.index(&registry);
+    assert!(Arc::ptr_eq(&index, &documents.index(&registry)));
+    registry.install("example.com", "things", Vec::new());
+    assert!(!Arc::ptr_eq(&first, &of(&registry)));
+    assert!(!Arc::ptr_eq(&index, &documents.index(&registry)));
+    assert!(documents.of_group_version(&registry, "none", "v1").is_none());
 }
 
 #[test]

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use super::respond;
 use crate::body::Body;
 use crate::core::Core;
+use crate::discovery;
 use crate::protobuf;
 use crate::status::ApiError;
-use crate::{discovery, openapi};
 
 /// The media types of aggregated discovery.
 const AGGREGATED: [&str; 2] = [
@@ -46,9 +46,9 @@ pub(super) fn open_api(core: &Core, parts: &Parts, path: &str) -> Response<Body>
     let registry = &core.registry;
     let segments: Vec<&str> = path.split('/').collect();
     let document = match segments.as_slice() {
-        ["openapi", "v3"] => return respond::json(parts, StatusCode::OK, &openapi::index(registry)),
-        ["openapi", "v3", "api", version] => openapi::document(registry, "", version),
-        ["openapi", "v3", "apis", group, version] => openapi::document(registry, group, version),
+        ["openapi", "v3"] => return respond::json(parts, StatusCode::OK, &core.openapi.index(registry)),
+        ["openapi", "v3", "api", version] => core.openapi.of_group_version(registry, "", version),
+        ["openapi", "v3", "apis", group, version] => core.openapi.of_group_version(registry, group, version),
         _ => None,
     };
     let Some(document) = document else { return respond::page_not_found() };
@@ -59,7 +59,7 @@ pub(super) fn open_api(core: &Core, parts: &Parts, path: &str) -> Response<Body>
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         response
     } else {
-        respond::with_type(StatusCode::OK, "application/json", document.text)
+        respond::with_type(StatusCode::OK, "application/json", document.text.clone())
     };
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         response.headers_mut().insert(ETAG, tag);

@@ -3,6 +3,8 @@
 pub(crate) mod attributes;
 pub(crate) mod authenticate;
 pub(crate) mod authorize;
+mod compress;
+pub(crate) mod deadline;
 pub(crate) mod decode;
 mod documents;
 pub(crate) mod negotiate;

@@ -6,6 +6,7 @@ use http::request::Parts;
 use http::{HeaderValue, Response, StatusCode};
 use serde_json::{Map, Value};
 
+use super::compress::compressed;
 use super::negotiate::{Encoding, Form, OFFERED};
 use super::represent;
 use crate::body::Body;
@@ -73,7 +74,7 @@ pub(crate) fn reply(parts: &Parts, call: &Call, reply: Reply) -> Response<Body> 
         Reply::Made(code, object) => (code, shown(parts, call, &object)),
         Reply::List(items) => (StatusCode::OK, shown(parts, call, &formed_list(call, &items))),
     };
-    let mut response = with_type(code, call.accept.encoding.media_type(), text);
+    let mut response = compressed(parts, with_type(code, call.accept.encoding.media_type(), text));
     add_warnings(&mut response, call);
     response
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use controller_runtime_ambient::{Ambient, CancellationToken, TaskGroup};
 
 use super::api_server::ApiServer;
+use super::audit_id::AuditIds;
 use super::door::Door;
 use super::request_log::RequestLog;
 use crate::access::{Authorizer, Identity};
@@ -111,6 +112,7 @@ impl ApiServerBuilder {
             core,
             authenticator: Authenticator::new(admin_token, self.users),
             log: RequestLog::new(self.request_log),
+            audit_ids: AuditIds::default(),
             stop,
         });
         if self.garbage_collection {

@@ -9,6 +9,7 @@ use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 
+use super::audit_id::{AUDIT_ID, AuditIds};
 use super::prompt::TooSlow;
 use super::request_log::{RequestLog, RequestRecord};
 use super::{health, version};
@@ -18,6 +19,7 @@ use crate::core::Core;
 use crate::pipeline;
 use crate::pipeline::authenticate::Authenticator;
 use crate::pipeline::authorize::authorize;
+use crate::pipeline::deadline;
 use crate::status::ApiError;
 
 /// The largest request body, in bytes: kube-apiserver's limit.
@@ -29,6 +31,7 @@ pub(crate) struct Door {
     pub(crate) core: Arc<Core>,
     pub(super) authenticator: Authenticator,
     pub(super) log: RequestLog,
+    pub(super) audit_ids: AuditIds,
     /// Cancelled when the server stops.
     pub(super) stop: CancellationToken,
 }
@@ -36,6 +39,17 @@ pub(crate) struct Door {
 impl Door {
     /// Answers one request. `otherwise` is who makes requests without credentials.
     pub(crate) async fn answer<B>(&self, request: Request<B>, otherwise: &Identity) -> Response<Body>
+    where
+        B: http_body::Body<Data = Bytes>,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let audit_id = self.audit_ids.of(request.headers());
+        let mut response = self.answer_named(request, otherwise).await;
+        response.headers_mut().insert(AUDIT_ID, audit_id);
+        response
+    }
+
+    async fn answer_named<B>(&self, request: Request<B>, otherwise: &Identity) -> Response<Body>
     where
         B: http_body::Body<Data = Bytes>,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -71,6 +85,7 @@ impl Door {
         if self.stop.is_cancelled() {
             return Err((String::new(), ApiError::unavailable("apiserver is shutting down")));
         }
+        deadline::check(parts).map_err(|error| (String::new(), error))?;
         let user = self
             .authenticator
             .identify(&self.core, &parts.headers, otherwise)

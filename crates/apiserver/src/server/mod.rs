@@ -1,6 +1,7 @@
 //! The server as its user sees it: how it is made, its doors, and how it ends.
 
 mod api_server;
+mod audit_id;
 mod builder;
 mod certificate;
 mod connection;

@@ -42,6 +42,8 @@ struct State {
     /// Watchers of everything, as garbage collection is one.
     wakers: BTreeMap<u64, Waker>,
     next_watch: u64,
+    /// Counts how often a collection was closed.
+    epoch: u64,
 }
 
 /// The objects of one resource type.
@@ -49,7 +51,7 @@ struct State {
 struct Collection {
     objects: BTreeMap<ObjectKey, Arc<Object>>,
     wakers: BTreeMap<u64, Waker>,
-    /// Counts how often its watches were ended, because the resource type went away.
+    /// Differs from that of a collection of the same name whose resource type went away: its watches are over.
     epoch: u64,
 }
 
@@ -97,6 +99,7 @@ impl Store {
                 max_bytes,
                 wakers: BTreeMap::new(),
                 next_watch: 0,
+                epoch: 0,
             }),
         }
     }
@@ -112,9 +115,24 @@ impl Store {
     }
 
     /// Stores a new object.
+    #[cfg(test)]
     pub(crate) fn create(&self, collection: &str, key: ObjectKey, value: Value) -> Result<Arc<Object>, WriteError> {
+        self.create_under(None, collection, key, value)
+    }
+
+    /// Stores a new object, provided that `parent`, which it may only be created under, still is as the caller saw it.
+    pub(crate) fn create_under(
+        &self,
+        parent: Option<&Arc<Object>>,
+        collection: &str,
+        key: ObjectKey,
+        value: Value,
+    ) -> Result<Arc<Object>, WriteError> {
         let size = object::size(&value);
         self.commit(collection, |state, name| {
+            if let Some(parent) = parent {
+                state.check_current(parent)?;
+            }
             if let Some(taken) = state.collections.get(name).and_then(|all| all.objects.get(&key)) {
                 return Err(WriteError::Exists(Arc::clone(taken)));
             }
@@ -170,14 +188,20 @@ impl Store {
         state.history.compact(state.revision);
     }
 
-    /// Ends all watches of one collection.
+    /// Ends all watches of one collection, and forgets it when it is empty.
     pub(crate) fn close_collection(&self, collection: &str) {
         let wakers = {
             let state = &mut *self.state.lock();
-            state.collections.get_mut(collection).map(|all| {
-                all.epoch += 1;
+            state.epoch += 1;
+            let epoch = state.epoch;
+            let wakers = state.collections.get_mut(collection).map(|all| {
+                all.epoch = epoch;
                 std::mem::take(&mut all.wakers)
-            })
+            });
+            if state.collections.get(collection).is_some_and(|all| all.objects.is_empty()) {
+                state.collections.remove(collection);
+            }
+            wakers
         };
         wake(wakers.unwrap_or_default());
     }
@@ -208,7 +232,7 @@ impl State {
             return Arc::clone(known);
         }
         let name: Arc<str> = Arc::from(name);
-        self.collections.insert(Arc::clone(&name), Collection::default());
+        self.collections.insert(Arc::clone(&name), Collection { epoch: self.epoch, ..Collection::default() });
         name
     }
 

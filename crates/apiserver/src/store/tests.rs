@@ -100,6 +100,39 @@ fn a_watch_sees_every_write_once_and_a_slow_one_ends() {
 }
 
 #[test]
+fn a_closed_collection_leaves_nothing() {
+    let store = Arc::new(Store::new(HistoryLimits { events: 10, bytes: 1000 }, 10_000));
+    let mut cx = Context::from_waker(Waker::noop());
+    for _ in 0..3 {
+        let mut watch = store.watch(Some("things"), store.revision()).unwrap();
+        assert!(watch.poll_events(&mut cx).is_pending());
+        let a = store.create("things", ObjectKey::new("n", "a"), value("1")).unwrap();
+        store.delete(&a).unwrap();
+        assert!(matches!(watch.poll_events(&mut cx), Poll::Ready(Ok(_))));
+        store.close_collection("things");
+        assert!(store.state.lock().collections.is_empty());
+        assert!(matches!(watch.poll_events(&mut cx), Poll::Ready(Err(WatchEnd::Closed))));
+    }
+    // The watch of a type that went away does not see the next one of its name.
+    let mut old = store.watch(Some("things"), store.revision()).unwrap();
+    store.close_collection("things");
+    let _new = store.watch(Some("things"), store.revision()).unwrap();
+    assert!(matches!(old.poll_events(&mut cx), Poll::Ready(Err(WatchEnd::Closed))));
+}
+
+#[test]
+fn nothing_is_created_under_what_has_changed() {
+    let store = Store::new(HistoryLimits { events: 10, bytes: 1000 }, 10_000);
+    let seen = store.create("parents", ObjectKey::new("", "n"), value("1")).unwrap();
+    let changed = store.update(&seen, value("2")).unwrap();
+    let create = |parent| store.create_under(Some(parent), "things", ObjectKey::new("n", "a"), value("1"));
+    assert!(matches!(create(&seen), Err(WriteError::Changed)));
+    assert!(create(&changed).is_ok());
+    store.delete(&changed).unwrap();
+    assert!(matches!(create(&changed), Err(WriteError::Changed)));
+}
+
+#[test]
 fn a_full_store_refuses_writes() {
     let store = Store::new(HistoryLimits { events: 10, bytes: 1000 }, 100);
     let big = "x".repeat(200);

@@ -20,6 +20,18 @@ const SUFFIX: usize = 5;
 /// Characters of `generateName` that are used.
 const MAX_PREFIX: usize = 63 - SUFFIX;
 
+/// An object is tried to be created so often while its namespace changes.
+const NAMESPACE_ATTEMPTS: usize = 100;
+
+/// What became of one attempt.
+enum Attempt {
+    Done(Reply),
+    /// There is an object of this name.
+    Taken(ApiError),
+    /// The namespace is no longer as it was when it was checked.
+    NamespaceChanged,
+}
+
 /// Creates an object.
 pub(crate) fn create(call: &Call) -> Result<Reply, ApiError> {
     let options = WriteOptions::of(call, "CreateOptions")?;
@@ -27,7 +39,7 @@ pub(crate) fn create(call: &Call) -> Result<Reply, ApiError> {
     decode::check_place(call, &mut object)?;
     set_defaults(call, &mut object);
     super::managed::track(call, None, &mut object, &options);
-    create_object(call, object, &options)
+    create_object(call, &object, &options)
 }
 
 /// Sets the defaults of the schema and those of the kind.
@@ -37,30 +49,40 @@ pub(super) fn set_defaults(call: &Call, object: &mut Value) {
 }
 
 /// Creates an object that is decoded, defaulted and has its managed fields.
-pub(super) fn create_object(call: &Call, object: Value, options: &WriteOptions) -> Result<Reply, ApiError> {
-    let generated = fields::text(&object, "name").is_empty() && !fields::text(&object, "generateName").is_empty();
+pub(super) fn create_object(call: &Call, object: &Value, options: &WriteOptions) -> Result<Reply, ApiError> {
+    let generated = fields::text(object, "name").is_empty() && !fields::text(object, "generateName").is_empty();
     let attempts = if generated { GENERATED_NAME_ATTEMPTS } else { 1 };
-    let mut object = Some(object);
     let mut outcome = Err(ApiError::internal("no attempt was made"));
-    for attempt in 1..=attempts {
-        let Some(template) = (if attempt == attempts { object.take() } else { object.clone() }) else { break };
-        outcome = attempt_create(call, template, options, generated);
-        let taken = matches!(&outcome, Err(error) if error.reason() == "AlreadyExists");
-        if !taken {
-            break;
+    let (mut taken, mut changed) = (0, 0);
+    while taken < attempts && changed < NAMESPACE_ATTEMPTS {
+        match attempt_create(call, object.clone(), options, generated)? {
+            Attempt::Done(reply) => return Ok(reply),
+            Attempt::Taken(error) => {
+                taken += 1;
+                outcome = Err(error);
+            }
+            Attempt::NamespaceChanged => {
+                changed += 1;
+                outcome = Err(ApiError::modified(call.resource.group_resource(), fields::text(object, "name")));
+            }
         }
     }
     outcome
 }
 
-fn attempt_create(call: &Call, mut object: Value, options: &WriteOptions, generated: bool) -> Result<Reply, ApiError> {
+fn attempt_create(
+    call: &Call,
+    mut object: Value,
+    options: &WriteOptions,
+    generated: bool,
+) -> Result<Attempt, ApiError> {
     let resource = &call.resource;
     if generated {
         let prefix: String = fields::text(&object, "generateName").chars().take(MAX_PREFIX).collect();
         fields::set(&mut object, "name", format!("{prefix}{}", call.core.ambient.name_suffix(SUFFIX)));
     }
     let name = fields::text(&object, "name").to_owned();
-    lifecycle::check_create(call, &name)?;
+    let namespace = lifecycle::check_create(call, &name)?;
     check_escalation(call, &object, None)?;
     prepare(call, &mut object, options);
     let mut errors = validate::create(&object, resource);
@@ -81,17 +103,25 @@ fn attempt_create(call: &Call, mut object: Value, options: &WriteOptions, genera
     let key = ObjectKey::new(call.namespace.as_str(), name);
     if options.dry_run {
         if let Some(taken) = call.core.store.get(&call.collection(), &key) {
-            return Err(exists(resource, &key.name, taken.value()));
+            return Ok(Attempt::Taken(exists(resource, &key.name, taken.value())));
         }
-        return Ok(Reply::Made(StatusCode::CREATED, object));
+        return Ok(Attempt::Done(Reply::Made(StatusCode::CREATED, object)));
     }
-    let stored = call.core.store.create(&call.collection(), key.clone(), object).map_err(|error| {
-        let taken = call.core.store.get(&call.collection(), &key);
-        resource.strategy.not_created(&key, taken.as_ref().map(|taken| taken.value()), &call.core);
-        unwritable(resource, &key.name, &error)
-    })?;
-    resource.strategy.committed(Change { old: None, new: Some(stored.value()) }, &call.core);
-    Ok(Reply::Stored(StatusCode::CREATED, stored))
+    match call.core.store.create_under(namespace.as_ref(), &call.collection(), key.clone(), object) {
+        Ok(stored) => {
+            resource.strategy.committed(Change { old: None, new: Some(stored.value()) }, &call.core);
+            Ok(Attempt::Done(Reply::Stored(StatusCode::CREATED, stored)))
+        }
+        Err(error) => {
+            let taken = call.core.store.get(&call.collection(), &key);
+            resource.strategy.not_created(&key, taken.as_ref().map(|taken| taken.value()), &call.core);
+            match error {
+                WriteError::Changed => Ok(Attempt::NamespaceChanged),
+                WriteError::Exists(_) => Ok(Attempt::Taken(unwritable(resource, &key.name, &error))),
+                error => Err(unwritable(resource, &key.name, &error)),
+            }
+        }
+    }
 }
 
 /// Sets what only the server may set on a new object.

@@ -1,12 +1,14 @@
 //! What namespaces mean for the objects in them and for their own deletion.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::Call;
 use crate::metadata::fields;
 use crate::resource::Resource;
 use crate::status::{ApiError, Cause, GroupResource};
-use crate::store::ObjectKey;
+use crate::store::{Object, ObjectKey};
 
 const NAMESPACES: GroupResource<'_> = GroupResource { group: "", resource: "namespaces" };
 
@@ -19,20 +21,21 @@ pub(crate) fn is_namespace(resource: &Resource) -> bool {
 }
 
 /// Refuses new objects in a namespace that does not exist or is going away, and of a definition that is going away.
-pub(super) fn check_create(call: &Call, name: &str) -> Result<(), ApiError> {
+/// Returns the namespace, which has to stay as it is until the object is stored.
+pub(super) fn check_create(call: &Call, name: &str) -> Result<Option<Arc<Object>>, ApiError> {
     if call.resource.terminating {
         let why = "create not allowed while custom resource definition is terminating";
         return Err(ApiError::forbidden(call.resource.group_resource(), name, why));
     }
     if !call.resource.namespaced {
-        return Ok(());
+        return Ok(None);
     }
     let namespace = call.namespace.as_str();
     let Some(stored) = call.core.store.get("namespaces", &ObjectKey::new("", namespace)) else {
         return Err(ApiError::not_found(NAMESPACES, namespace));
     };
     if !fields::is_deleting(stored.value()) {
-        return Ok(());
+        return Ok(Some(stored));
     }
     let why = format!("unable to create new content in namespace {namespace} because it is being terminated");
     Err(ApiError::forbidden(call.resource.group_resource(), name, &why).with_cause(Cause {

@@ -39,7 +39,7 @@ pub(super) fn modify(
             }
             let mut object = transform(None)?;
             decode::check_place(call, &mut object)?;
-            return create_object(call, object, options);
+            return create_object(call, &object, options);
         };
         if let Some(reply) = attempt(call, options, &stored, &mut transform)? {
             return Ok(reply);

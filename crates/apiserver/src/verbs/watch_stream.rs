@@ -124,6 +124,9 @@ impl Stream for WatchStream {
             if let Some(frame) = this.queued.pop_front() {
                 return Poll::Ready(Some(frame));
             }
+            if this.watch.is_some() && this.timers().end.as_mut().poll(cx).is_ready() {
+                this.watch = None;
+            }
             let Some(watch) = &mut this.watch else { return Poll::Ready(None) };
             match watch.poll_events(cx) {
                 Poll::Ready(Ok(events)) => {
@@ -140,13 +143,10 @@ impl Stream for WatchStream {
                 Poll::Pending => {}
             }
             let seen = watch.cursor();
-            if this.timers().end.as_mut().poll(cx).is_ready() {
-                this.watch = None;
-            } else if this.bookmark_is_due(cx) {
-                this.queued.push_back(this.encoder.bookmark(seen, false));
-            } else {
+            if !this.bookmark_is_due(cx) {
                 return Poll::Pending;
             }
+            this.queued.push_back(this.encoder.bookmark(seen, false));
         }
     }
 }

@@ -39,10 +39,11 @@ fn answers_are_byte_for_byte_those_of_kube_apiserver() {
 
 /// Protocol buffers can't tell an empty list or map from none, and have no kind of objects within objects.
 fn without_what_is_lost(value: &mut Value) {
-    if let Some(templates) = value.pointer_mut("/spec/volumeClaimTemplates").and_then(Value::as_array_mut) {
-        for template in templates.iter_mut().filter_map(Value::as_object_mut) {
-            template.remove("apiVersion");
-            template.remove("kind");
+    for path in ["/spec/volumeClaimTemplates", "/items"] {
+        let objects = value.pointer_mut(path).and_then(Value::as_array_mut);
+        for object in objects.into_iter().flatten().filter_map(Value::as_object_mut) {
+            object.remove("apiVersion");
+            object.remove("kind");
         }
     }
     if value.get("apiVersion").is_some_and(|version| version == "") {
