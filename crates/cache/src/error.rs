@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use controller_runtime_client::{Classify, ClientError, ErrorClass};
+use controller_runtime_client::{Classify, ClientError, ErrorClass, Verb};
 use controller_runtime_scheme::ObjectKey;
 
 /// A read from the cache failed, or a write through the [`DelegatingClient`](crate::DelegatingClient).
@@ -29,6 +29,28 @@ pub enum CacheError {
     /// Nobody runs the cache yet.
     #[error("cannot read {kind} from the cache: the cache is not started")]
     NotStarted {
+        /// The kind.
+        kind: String,
+    },
+    /// Nobody has asked for an informer of the kind, and reads must not start one
+    /// ([`reads_start_informers`](crate::CacheOptions::reads_start_informers)).
+    #[error("cannot read {kind} from the cache: it has no informer, and reads start none")]
+    NoInformer {
+        /// The kind.
+        kind: String,
+    },
+    /// The informer was taken out of the cache. A [`Reader`](crate::Reader) starts a new one.
+    #[error("the informer of {kind} was removed from the cache")]
+    Removed {
+        /// The kind.
+        kind: String,
+    },
+    /// The server does not let the cache list or watch.
+    #[error(transparent)]
+    Forbidden(Denial),
+    /// The kind's cache is bounded and does not know what it doesn't hold.
+    #[error("cannot list {kind} from the cache: it is bounded and does not hold all objects; list from the server")]
+    ListRefused {
         /// The kind.
         kind: String,
     },
@@ -85,6 +107,14 @@ pub enum CacheError {
         /// Whether the kind is namespaced.
         namespaced: bool,
     },
+    /// The namespace of a list can't be meant: objects of a cluster-scoped kind have none, and an empty name is none.
+    #[error("cannot list {kind} in namespace {namespace:?}: {}", if namespace.is_empty() { "the name is empty" } else { "the kind is cluster-scoped" })]
+    WrongNamespace {
+        /// The kind.
+        kind: String,
+        /// The namespace.
+        namespace: String,
+    },
     /// No index has the name.
     #[error("the cache of {kind} has no index {index:?}")]
     MissingIndex {
@@ -114,15 +144,35 @@ pub enum CacheError {
     Client(#[from] ClientError),
 }
 
+/// What the server does not let the cache do, in the words of RBAC.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the cache of {kind} may not {verb} {resource}{}: {message}", namespace.as_ref().map(|name| format!(" in namespace {name}")).unwrap_or_default())]
+#[non_exhaustive]
+pub struct Denial {
+    /// The kind.
+    pub kind: String,
+    /// What was refused.
+    pub verb: Verb,
+    /// The resource: its plural, with its group where it has one.
+    pub resource: String,
+    /// The namespace; none for all, and for a cluster-scoped kind.
+    pub namespace: Option<String>,
+    /// What the server says.
+    pub message: String,
+}
+
 impl CacheError {
     /// What can be done about it.
     pub fn class(&self) -> ErrorClass {
         match self {
             Self::NotFound { .. } => ErrorClass::NotFound,
             Self::KindNotServed { .. } => ErrorClass::KindNotServed,
-            Self::SyncTimeout { .. } | Self::Stale { .. } | Self::Stopped { .. } | Self::NotStarted { .. } => {
-                ErrorClass::Transient { retry_after: None }
-            }
+            Self::Forbidden(_) => ErrorClass::Forbidden,
+            Self::SyncTimeout { .. }
+            | Self::Removed { .. }
+            | Self::Stale { .. }
+            | Self::Stopped { .. }
+            | Self::NotStarted { .. } => ErrorClass::Transient { retry_after: None },
             Self::Client(error) => error.class(),
             Self::Undecodable { .. }
             | Self::AlreadyStarted
@@ -130,6 +180,9 @@ impl CacheError {
             | Self::WrongScope { .. }
             | Self::MissingIndex { .. }
             | Self::FieldSelector { .. }
+            | Self::WrongNamespace { .. }
+            | Self::ListRefused { .. }
+            | Self::NoInformer { .. }
             | Self::IndexExists { .. } => ErrorClass::Terminal,
         }
     }

@@ -1,24 +1,27 @@
 mod expectations;
 mod handlers;
+mod progress;
 mod scope;
 mod shared;
 mod undecodable;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use controller_runtime_client::Selector;
 use controller_runtime_scheme::{Kind, Object, ObjectKey};
+use kube_core::SelectorExt;
 
 use crate::error::CacheError;
 use crate::event::ObjectEvent;
 use crate::query::ListQuery;
-use crate::store::MissingIndex;
 
 pub use handlers::HandlerRegistration;
+pub(crate) use progress::Phase;
 pub(crate) use scope::Scope;
-pub(crate) use shared::{Listed, Phase, Shared};
+pub(crate) use shared::{Listed, Shared};
 
 /// Which objects of a kind an informer holds. The default is all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,6 +48,12 @@ impl Selection {
         self.labels.selects_all() && self.fields.is_none()
     }
 
+    /// Whether the object's labels match. What its fields are to match only the server can tell.
+    pub(crate) fn matches_labels<K: Object>(&self, object: &K) -> bool {
+        let none = BTreeMap::new();
+        self.labels.selects_all() || self.labels.matches(object.meta().labels.as_ref().unwrap_or(&none))
+    }
+
     /// What both select.
     pub(crate) fn and(mut self, other: &Self) -> Self {
         self.labels.extend(other.labels.clone());
@@ -69,6 +78,9 @@ pub(crate) struct Write {
 /// The objects of one kind, kept up to date, and those who are told of changes. Everybody who asks a
 /// [`Cache`](crate::Cache) for the same kind gets the same informer. Cloning is cheap.
 ///
+/// Each Rust type of a kind, for example the typed, the unstructured and the metadata-only one, has an informer, a watch
+/// and objects of its own.
+///
 /// Its own reads give what the cache holds at this moment, without waiting for anything. [`Reader`](crate::Reader)
 /// waits until the cache is filled and has seen our own writes.
 pub struct Informer<K: Object> {
@@ -87,7 +99,7 @@ impl<K: Object> Informer<K> {
     /// The store shows a change before handlers are told of it. Handlers run one after the other in the informer's own
     /// task: they must be quick, and must not add a handler to the same informer. A panic is caught and reported.
     pub fn add_handler(&self, handler: impl Fn(&ObjectEvent<K>) + Send + Sync + 'static) -> HandlerRegistration {
-        self.shared.add_handler(Box::new(handler))
+        self.shared.add_handler(Arc::new(handler))
     }
 
     /// Adds an index: `values_of` gives the values under which an object is listed. It must give the same values for
@@ -106,12 +118,12 @@ impl<K: Object> Informer<K> {
 
     /// Whether the first list has come and all handlers have been told of it.
     pub fn has_synced(&self) -> bool {
-        self.shared.has_synced()
+        self.shared.progress.has_synced()
     }
 
     /// Waits until [`Informer::has_synced`], at most `within`. Cancel safe.
     pub async fn wait_for_sync(&self, within: Duration) -> Result<(), CacheError> {
-        self.shared.wait_for_sync(within).await
+        self.shared.progress.wait_for_sync(within).await
     }
 
     /// The object as the cache holds it now.
@@ -121,11 +133,8 @@ impl<K: Object> Informer<K> {
 
     /// The objects as the cache holds them now, by namespace, then name. An index that doesn't exist is an error.
     pub fn list(&self, query: &ListQuery) -> Result<Vec<Arc<K>>, CacheError> {
-        let kind = || self.shared.kind_name();
-        let query = query
-            .resolve()
-            .map_err(|problem| CacheError::FieldSelector { kind: kind(), reason: problem.to_string() })?;
-        self.shared.store.list(&query).map_err(|MissingIndex(index)| CacheError::MissingIndex { kind: kind(), index })
+        query.check_namespace(self.kind())?;
+        self.shared.list(query)
     }
 
     /// How many objects the cache holds now.

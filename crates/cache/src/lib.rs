@@ -15,7 +15,7 @@
 //!
 //! async fn example(client: Client, cancel: CancellationToken) -> Result<(), CacheError> {
 //!     let cache = Cache::new(client.clone(), CacheOptions::new());
-//!     let running = client.ambient().spawn("cache", { let cache = cache.clone(); async move { cache.run(cancel).await } });
+//!     let running = client.ambient().spawn("cache", cache.run(cancel));
 //!
 //!     cache.informer::<ConfigMap>().add_index("app", |object| {
 //!         object.metadata.labels.iter().flatten().filter(|(key, _)| *key == "app").map(|(_, value)| value.clone()).collect()
@@ -28,6 +28,7 @@
 //! }
 //! ```
 
+mod bounded;
 mod cache;
 mod delegating;
 mod error;
@@ -38,15 +39,16 @@ mod options;
 mod query;
 mod reader;
 mod reflector;
+mod route;
 mod store;
 mod transform;
 
 pub use cache::Cache;
 pub use delegating::{DelegatingApi, DelegatingClient};
-pub use error::CacheError;
+pub use error::{CacheError, Denial};
 pub use event::ObjectEvent;
 pub use informer::{HandlerRegistration, Informer, Selection};
-pub use options::{CacheOptions, KindOptions, ScopeOptions};
+pub use options::{Bounds, CacheOptions, KindOptions, ScopeOptions};
 pub use query::ListQuery;
 pub use reader::Reader;
 pub use reflector::{ListPage, ListWatch, ListWatchFns, Payload, WatchItem, WatchItems};

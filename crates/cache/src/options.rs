@@ -1,3 +1,4 @@
+mod bounds;
 mod kind;
 mod scope;
 
@@ -10,6 +11,7 @@ use controller_runtime_scheme::{ApiResource, Kind, Object};
 
 use crate::transform::Transform;
 
+pub use bounds::Bounds;
 pub use kind::KindOptions;
 pub use scope::ScopeOptions;
 pub(crate) use scope::{ALL_OTHERS, Plan};

@@ -1,6 +1,9 @@
 use std::borrow::Cow;
 
 use controller_runtime_client::{Expression, Selector};
+use controller_runtime_scheme::{Kind, Object};
+
+use crate::error::CacheError;
 
 /// Which objects of the cache to list. Everything that is set must match.
 #[derive(Clone, Debug, Default)]
@@ -65,6 +68,16 @@ impl ListQuery {
     #[must_use]
     pub fn label(self, key: impl Into<String>, value: impl Into<String>) -> Self {
         self.labels(Expression::Equal(key.into(), value.into()))
+    }
+
+    /// A namespace must be one that objects of the kind can have.
+    pub(crate) fn check_namespace<K: Object>(&self, kind: &Kind<K>) -> Result<(), CacheError> {
+        match &self.namespace {
+            Some(namespace) if namespace.is_empty() || !kind.is_namespaced() => {
+                Err(CacheError::WrongNamespace { kind: kind.to_string(), namespace: namespace.clone() })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The same query with its field selector turned into index values, or why that can't be.

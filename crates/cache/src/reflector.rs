@@ -54,7 +54,7 @@ struct Position<K> {
 impl<K: Object> Reflector<K> {
     /// Runs until cancelled.
     pub(crate) async fn run(self, cancel: CancellationToken) {
-        let Some(scope) = self.shared.scopes.get(self.scope) else { return };
+        let Some(scope) = self.shared.progress.scopes().get(self.scope) else { return };
         tokio::select! {
             biased;
             () = cancel.cancelled() => {}
@@ -106,7 +106,7 @@ impl<K: Object> Reflector<K> {
     }
 
     async fn pause(&self, scope: &Scope, error: &ClientError, backoff: &mut Backoff) {
-        scope.failed(error);
+        self.shared.progress.failed(scope, error);
         let mut delay = backoff.next_delay();
         if error.is_kind_not_served() {
             delay = delay.min(NOT_SERVED_BACKOFF);

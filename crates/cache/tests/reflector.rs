@@ -301,11 +301,11 @@ async fn a_kind_that_is_not_served_yet_is_found_later() {
 async fn a_server_that_fails_is_named_when_the_wait_ends() {
     let scripted = Scripted::start(CacheOptions::builder().sync_timeout(Duration::from_secs(2)).build()).await;
     for _ in 0..3 {
-        scripted.server.fail(403, "Forbidden");
+        scripted.server.fail(500, "InternalError");
     }
     assert_eq!(
         scripted.cache.list::<ConfigMap>(&ListQuery::all()).await.unwrap_err().to_string(),
-        "timed out waiting for cache of ConfigMap/v1 after 2s: cannot list ConfigMap/v1: scripted Forbidden"
+        "timed out waiting for cache of ConfigMap/v1 after 2s: cannot list ConfigMap/v1: scripted InternalError"
     );
 }
 

@@ -1,9 +1,10 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use controller_runtime_client::ClientError;
+use controller_runtime_client::{ClientError, ErrorClass};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
+use crate::error::Denial;
 use crate::options::Plan;
 
 /// What one reflector of an informer covers, a namespace or everything, and how far it is.
@@ -17,6 +18,8 @@ pub(crate) struct Scope {
     seen: AtomicU64,
     written: AtomicU64,
     written_at: Mutex<Option<Instant>>,
+    /// Whether there is a failure, so that nobody locks when there is none.
+    failing: AtomicBool,
     failure: Mutex<Option<Failure>>,
 }
 
@@ -24,6 +27,7 @@ pub(crate) struct Scope {
 #[derive(Clone, Debug)]
 pub(crate) enum Failure {
     KindNotServed,
+    Forbidden(Denial),
     Other(String),
 }
 
@@ -35,6 +39,7 @@ impl Scope {
             seen: AtomicU64::new(0),
             written: AtomicU64::new(0),
             written_at: Mutex::new(None),
+            failing: AtomicBool::new(false),
             failure: Mutex::new(None),
         }
     }
@@ -55,12 +60,25 @@ impl Scope {
 
     pub(crate) fn set_synced(&self) {
         self.synced.store(true, Ordering::Release);
-        *self.failure.lock() = None;
+        self.works();
     }
 
     /// The cache is as new as this version.
     pub(crate) fn advance(&self, version: &str) {
         self.seen.fetch_max(number(version), Ordering::AcqRel);
+        self.works();
+    }
+
+    /// The version that the cache is as new as; zero before the first list.
+    pub(crate) fn seen(&self) -> u64 {
+        self.seen.load(Ordering::Acquire)
+    }
+
+    /// The last list or watch did not fail.
+    fn works(&self) {
+        if self.failing.swap(false, Ordering::AcqRel) {
+            *self.failure.lock() = None;
+        }
     }
 
     /// A list that began then shows this version. It may be lower than before, when the server was restored from a
@@ -87,13 +105,33 @@ impl Scope {
         self.seen.load(Ordering::Acquire) >= self.written.load(Ordering::Acquire)
     }
 
-    pub(crate) fn failed(&self, error: &ClientError) {
-        *self.failure.lock() =
-            Some(if error.is_kind_not_served() { Failure::KindNotServed } else { Failure::Other(error.to_string()) });
+    /// A list or watch of the resource failed.
+    pub(crate) fn failed(&self, error: &ClientError, kind: &str, resource: &str) {
+        let failure = match (error.class(), error.request()) {
+            (ErrorClass::KindNotServed, _) => Failure::KindNotServed,
+            (ErrorClass::Forbidden, Some(request)) => Failure::Forbidden(Denial {
+                kind: kind.to_owned(),
+                verb: request.verb,
+                resource: resource.to_owned(),
+                namespace: request.namespace.clone(),
+                message: error.status().map_or_else(|| error.to_string(), |status| status.message.clone()),
+            }),
+            _ => Failure::Other(error.to_string()),
+        };
+        *self.failure.lock() = Some(failure);
+        self.failing.store(true, Ordering::Release);
+    }
+
+    /// What the server forbids, if that is why nothing comes.
+    pub(crate) fn denial(&self) -> Option<Denial> {
+        match self.failure()? {
+            Failure::Forbidden(denial) => Some(denial),
+            _ => None,
+        }
     }
 
     pub(crate) fn failure(&self) -> Option<Failure> {
-        self.failure.lock().clone()
+        if self.failing.load(Ordering::Acquire) { self.failure.lock().clone() } else { None }
     }
 }
 

@@ -1,28 +1,25 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::time::Duration;
 
 use controller_runtime_client::Api;
 use controller_runtime_metrics::CacheMetrics;
 use controller_runtime_scheme::{Object, ObjectKey};
 use parking_lot::Mutex;
-use tokio::sync::Notify;
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
 use crate::error::CacheError;
 use crate::event::ObjectEvent;
 use crate::informer::expectations::{Expectations, Until};
 use crate::informer::handlers::{Handler, HandlerRegistration, Handlers};
-use crate::informer::scope::{Failure, Scope};
+use crate::informer::progress::Progress;
+use crate::informer::scope::Scope;
 use crate::informer::undecodable::Undecodable;
 use crate::informer::{Selection, Write};
 use crate::options::CacheOptions;
 use crate::query::ListQuery;
 use crate::reflector::AnyListWatch;
-use crate::store::Store;
+use crate::store::{MissingIndex, Store};
 
 /// What an informer's handles, its reflectors and the cache share.
 ///
@@ -32,15 +29,12 @@ pub(crate) struct Shared<K: Object> {
     pub(crate) api: Api<K>,
     pub(crate) source: Arc<dyn AnyListWatch<K>>,
     pub(crate) metrics: CacheMetrics,
-    pub(crate) selection: Selection,
     pub(crate) options: CacheOptions,
     pub(crate) store: Store<K>,
-    pub(crate) scopes: Vec<Scope>,
+    pub(crate) progress: Arc<Progress>,
     undecodable: Undecodable,
     handlers: Mutex<Handlers<K>>,
     expectations: Expectations,
-    changed: Notify,
-    phase: AtomicU8,
 }
 
 /// Everything that a server has.
@@ -56,20 +50,12 @@ pub(crate) struct Listed<K> {
     pub(crate) began: Instant,
 }
 
-/// Where an informer is in its life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Phase {
-    Waiting = 0,
-    Running = 1,
-    Stopped = 2,
-}
-
 impl<K: Object> Shared<K> {
-    pub(crate) fn new(api: Api<K>, selection: Selection, options: &CacheOptions) -> Self {
-        let scopes = options.plans(api.kind(), &selection).into_iter().map(Scope::new).collect();
+    pub(crate) fn new(api: Api<K>, selection: &Selection, options: &CacheOptions) -> Self {
+        let scopes = options.plans(api.kind(), selection).into_iter().map(Scope::new).collect();
         let resource = api.kind().resource();
         let metrics = api.metrics().cache(&resource.group, &resource.version, &resource.kind);
+        let progress = Arc::new(Progress::new(api.kind(), scopes));
         let own = options.special(resource).and_then(|special| special.list_watches.get::<K>());
         let source = own.unwrap_or_else(|| Arc::new(api.clone()));
         let options = options.of_resource(resource);
@@ -77,33 +63,17 @@ impl<K: Object> Shared<K> {
             source,
             metrics,
             api,
-            selection,
             options,
             store: Store::new(),
-            scopes,
+            progress,
             undecodable: Undecodable::default(),
             handlers: Mutex::new(Handlers::new()),
             expectations: Expectations::default(),
-            changed: Notify::new(),
-            phase: AtomicU8::new(Phase::Waiting as u8),
         }
     }
 
     pub(crate) fn kind_name(&self) -> String {
         self.api.kind().to_string()
-    }
-
-    pub(crate) fn phase(&self) -> Phase {
-        match self.phase.load(Ordering::Acquire) {
-            0 => Phase::Waiting,
-            1 => Phase::Running,
-            _ => Phase::Stopped,
-        }
-    }
-
-    pub(crate) fn set_phase(&self, phase: Phase) {
-        self.phase.store(phase as u8, Ordering::Release);
-        self.changed.notify_waiters();
     }
 
     /// Everything has come, in one list.
@@ -117,11 +87,11 @@ impl<K: Object> Shared<K> {
         self.undecodable.keep(|key| others(key) || undecodable.contains(key));
         scope.listed(&version, began);
         self.expectations.listed(began);
-        self.changed.notify_waiters();
+        self.progress.notify();
         handlers.tell(&events);
         // Whoever waits for the first list expects that handlers have had it.
         scope.set_synced();
-        self.changed.notify_waiters();
+        self.progress.notify();
     }
 
     /// Tells handlers again of what there is under the keys.
@@ -174,44 +144,33 @@ impl<K: Object> Shared<K> {
     /// Nothing else happened up to this version.
     pub(crate) fn advance(&self, scope: &Scope, version: &str) {
         scope.advance(version);
-        self.changed.notify_waiters();
+        self.progress.notify();
     }
 
-    pub(crate) fn add_handler(&self, handle: Handler<K>) -> HandlerRegistration {
+    pub(crate) fn add_handler(&self, handler: Arc<Handler<K>>) -> HandlerRegistration {
         let mut handlers = self.handlers.lock();
         let everything = self.store.list(&ListQuery::all()).unwrap_or_default();
         let present = everything.into_iter().map(|object| ObjectEvent::Added { object, initial: true });
-        handlers.add(present, handle)
+        handlers.add(present, handler, &self.progress)
     }
 
-    pub(crate) fn has_synced(&self) -> bool {
-        self.scopes.iter().all(Scope::is_synced)
-    }
-
-    /// Waits until all first lists have come.
-    pub(crate) async fn wait_for_sync(&self, within: Duration) -> Result<(), CacheError> {
+    /// The objects that match, as they are now.
+    pub(crate) fn list(&self, query: &ListQuery) -> Result<Vec<Arc<K>>, CacheError> {
         let kind = || self.kind_name();
-        self.until(within, || self.has_synced() || self.phase() == Phase::Stopped).await;
-        if self.has_synced() {
-            return Ok(());
-        }
-        match self.phase() {
-            Phase::Waiting => return Err(CacheError::NotStarted { kind: kind() }),
-            Phase::Stopped => return Err(CacheError::Stopped { kind: kind() }),
-            Phase::Running => {}
-        }
-        let failure = self.scopes.iter().filter(|scope| !scope.is_synced()).find_map(Scope::failure);
-        Err(match failure {
-            Some(Failure::KindNotServed) => CacheError::KindNotServed { kind: kind(), after: within },
-            Some(Failure::Other(last)) => CacheError::SyncTimeout { kind: kind(), after: within, last: Some(last) },
-            None => CacheError::SyncTimeout { kind: kind(), after: within, last: None },
-        })
+        let query = query
+            .resolve()
+            .map_err(|problem| CacheError::FieldSelector { kind: kind(), reason: problem.to_string() })?;
+        self.store.list(&query).map_err(|MissingIndex(index)| CacheError::MissingIndex { kind: kind(), index })
     }
 
     /// Remembers a write of ours that reads must see.
     pub(crate) fn wrote(&self, write: &Write) {
         let namespace = write.key.namespace.as_deref();
-        let Some(scope) = self.scopes.iter().find(|scope| scope.covers(namespace)) else { return };
+        let Some(scope) = self.progress.scopes().iter().find(|scope| scope.covers(namespace)) else { return };
+        // What is out of the selection never comes.
+        if !scope.plan.selection.is_everything() {
+            return;
+        }
         match write {
             Write { gone: true, uid: Some(uid), .. } => {
                 self.expectations.add(write.key.clone(), Until::Gone(uid.clone()));
@@ -224,40 +183,31 @@ impl<K: Object> Shared<K> {
     }
 
     pub(crate) fn is_caught_up(&self, namespace: Option<&str>) -> bool {
-        self.scopes.iter().filter(|scope| scope.covers(namespace)).all(Scope::is_caught_up)
-            && self.expectations.are_met(&self.store, namespace)
+        self.covering(namespace).all(Scope::is_caught_up) && self.expectations.are_met(&self.store, namespace)
     }
 
     /// Waits until reads of the namespace (of everything, if none) see our own writes.
     pub(crate) async fn wait_for_writes(&self, namespace: Option<&str>) -> Result<(), CacheError> {
         let after = self.options.write_timeout;
-        self.until(after, || self.is_caught_up(namespace) || self.phase() == Phase::Stopped).await;
+        let ready = || self.is_caught_up(namespace) || self.progress.ended().is_some();
+        self.progress.until(after, ready).await;
         if self.is_caught_up(namespace) {
-            Ok(())
-        } else if self.phase() == Phase::Stopped {
-            Err(CacheError::Stopped { kind: self.kind_name() })
-        } else {
-            Err(CacheError::Stale { kind: self.kind_name(), after })
+            return Ok(());
         }
+        Err(match (self.progress.ended(), self.covering(namespace).find_map(Scope::denial)) {
+            (Some(ended), _) => ended,
+            (None, Some(denied)) => CacheError::Forbidden(denied),
+            (None, None) => CacheError::Stale { kind: self.kind_name(), after },
+        })
     }
 
-    /// Waits until something is true, or for this long.
-    async fn until(&self, within: Duration, ready: impl Fn() -> bool) {
-        if ready() {
-            return;
-        }
-        let wait = async {
-            loop {
-                let mut changed = pin!(self.changed.notified());
-                changed.as_mut().enable();
-                if ready() {
-                    return;
-                }
-                changed.await;
-            }
-        };
-        // The caller looks itself at what is true now.
-        let _ = timeout(within, wait).await;
+    fn covering(&self, namespace: Option<&str>) -> impl Iterator<Item = &Scope> {
+        self.progress.scopes().iter().filter(move |scope| scope.covers(namespace))
+    }
+
+    /// Whether the cache is to hold the namespace.
+    pub(crate) fn covers(&self, namespace: &str) -> bool {
+        self.covering(Some(namespace)).next().is_some()
     }
 }
 
@@ -265,9 +215,7 @@ impl<K: Object> fmt::Debug for Shared<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shared")
             .field("kind", self.api.kind())
-            .field("selection", &self.selection)
-            .field("scopes", &self.scopes)
-            .field("phase", &self.phase())
+            .field("progress", &self.progress)
             .finish_non_exhaustive()
     }
 }

@@ -5,6 +5,7 @@ use bon::Builder;
 use controller_runtime_client::Selector;
 use controller_runtime_scheme::Object;
 
+use crate::options::bounds::Bounds;
 use crate::options::scope::{ALL_OTHERS, ScopeOptions};
 use crate::reflector::{ListWatch, ListWatches};
 use crate::transform::Transform;
@@ -32,6 +33,9 @@ pub struct KindOptions {
     pub(crate) bookmarks: Option<bool>,
     /// Whether the first objects come as a stream.
     pub(crate) streaming_lists: Option<bool>,
+    /// Reads don't use an informer that holds everything, but a cache of so many objects. Informers that are asked for
+    /// by name still hold everything.
+    pub(crate) bounds: Option<Bounds>,
 }
 
 impl<S: kind_options_builder::State> KindOptionsBuilder<S> {

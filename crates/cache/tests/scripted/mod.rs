@@ -43,6 +43,13 @@ impl Feed {
     }
 }
 
+impl Feed {
+    /// Whether the client still reads.
+    pub(crate) async fn is_open(&mut self) -> bool {
+        self.0.send_data(Bytes::from_static(b"\n")).await.is_ok()
+    }
+}
+
 impl Server {
     pub(crate) fn answer(&self, code: u16, body: &Value) {
         let body = Full::new(Bytes::from(body.to_string())).map_err(|never| match never {}).boxed_unsync();
