@@ -1,6 +1,7 @@
 mod packed;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io;
 use std::sync::Arc;
 
 use controller_runtime_scheme::{Object, ObjectKey};
@@ -28,6 +29,23 @@ struct Contents<K, P> {
     indexes: BTreeMap<String, Index<K, P>>,
 }
 
+/// From how many objects the size of all is estimated: few enough for a scrape.
+const SAMPLE: usize = 256;
+
+/// Takes what is written and keeps only its length.
+struct Counted(usize);
+
+impl io::Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// No index has this name.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct MissingIndex(pub(crate) String);
@@ -44,6 +62,23 @@ impl<K: Object, P: Packed<K>> Store<K, P> {
 
     pub(crate) fn len(&self) -> usize {
         self.contents.read().by_key.len()
+    }
+
+    /// About how many bytes the objects have as JSON, from a sample of them.
+    pub(crate) fn estimated_size(&self) -> usize {
+        let (sample, len) = {
+            let contents = self.contents.read();
+            let len = contents.by_key.len();
+            let every = len.div_ceil(SAMPLE).max(1);
+            (contents.ordered.values().step_by(every).map(P::unpack).collect::<Vec<_>>(), len)
+        };
+        let size = |object: &Arc<K>| {
+            let mut counted = Counted(0);
+            // What can't be written has no size.
+            serde_json::to_writer(&mut counted, &**object).map_or(0, |()| counted.0)
+        };
+        let sampled: usize = sample.iter().map(size).sum();
+        sampled.saturating_mul(len).checked_div(sample.len()).unwrap_or(0)
     }
 
     /// Objects by namespace, then name.

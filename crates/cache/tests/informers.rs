@@ -10,6 +10,7 @@ use controller_runtime_cache::{
     Transform,
 };
 use controller_runtime_client::{ErrorClass, Expression, Selector, Verb};
+use controller_runtime_metrics::Format;
 use controller_runtime_scheme::{Kind, ObjectKey};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use parking_lot::Mutex;
@@ -74,9 +75,16 @@ async fn a_removed_informer_ends_and_reads_start_anew() {
     let mut requests = Vec::new();
     for _ in 0..3 {
         let request = scripted.server.request().await;
-        requests.push(request.split('?').next().unwrap_or_default().to_owned() + if request.contains("watch=") { " watch" } else { "" });
+        requests.push(
+            request.split('?').next().unwrap_or_default().to_owned()
+                + if request.contains("watch=") { " watch" } else { "" },
+        );
     }
-    insta::assert_snapshot!(requests.join("\n"), @"");
+    insta::assert_snapshot!(requests.join("\n"), @r#"
+    0.0 GET /api/v1/configmaps
+    0.0 GET /api/v1/configmaps watch
+    0.0 GET /api/v1/configmaps
+    "#);
 }
 
 #[tokio::test(start_paused = true)]
@@ -201,19 +209,26 @@ async fn requests_carry_the_settings_of_their_namespace() {
         .kind_of::<ConfigMap>(KindOptions::builder().page_size(7).bookmarks(false).build())
         .transform(Transform::of_metadata(|meta| meta.annotations = None));
     let mut scripted = Scripted::start(options.build()).await;
-    let informer = scripted
-        .cache
-        .informer_selecting(&Kind::<ConfigMap>::typed(), &&Selection::fields("metadata.name!=y"));
+    let informer =
+        scripted.cache.informer_selecting(&Kind::<ConfigMap>::typed(), &Selection::fields("metadata.name!=y"));
     let mut requests = vec![scripted.server.request().await, scripted.server.request().await];
     let mut annotated = object_in("special", "a", "1", "x");
     annotated["metadata"]["annotations"] = json!({"k": "v"});
-    let answers = if requests[0].contains("special") { [[annotated], [object("b", "1", "x")]] } else { [[object("b", "1", "x")], [annotated]] };
+    let answers = if requests[0].contains("/special/") {
+        [[annotated], [object("b", "1", "x")]]
+    } else {
+        [[object("b", "1", "x")], [annotated]]
+    };
     for objects in answers {
         scripted.server.list("5", &objects);
     }
     requests.push(scripted.server.request().await);
     requests.sort();
-    insta::assert_snapshot!(requests.join("\n").replace("%3D", "=").replace("%21", "!").replace("%2C", ","), @"");
+    insta::assert_snapshot!(requests.join("\n").replace("%3D", "=").replace("%21", "!").replace("%2C", ","), @r#"
+    0.0 GET /api/v1/configmaps?labelSelector=level=default&fieldSelector=metadata.name!=x,metadata.name!=y,metadata.namespace!=special&limit=7
+    0.0 GET /api/v1/configmaps?watch=true&labelSelector=level=default&fieldSelector=metadata.name!=x,metadata.name!=y,metadata.namespace!=special&resourceVersion=5&timeoutSeconds=428
+    0.0 GET /api/v1/namespaces/special/configmaps?labelSelector=level=special&fieldSelector=metadata.name!=y&limit=7
+    "#);
     informer.wait_for_sync(Duration::from_secs(1)).await.unwrap();
     let objects = informer.list(&ListQuery::all()).unwrap();
     assert_eq!(names(&objects), ["b", "a"]);
@@ -273,4 +288,29 @@ async fn a_bounded_cache_sees_our_own_writes() {
     scripted.server.fail(404, "NotFound");
     client.delete::<ConfigMap>(("ns", "a")).await.unwrap_err();
     assert_eq!(data(&client.get::<ConfigMap>(("ns", "a")).await.unwrap()), "new", "nothing was written");
+}
+
+#[tokio::test(start_paused = true)]
+async fn metrics_say_what_a_cache_holds() {
+    let scripted = Scripted::start(CacheOptions::new()).await;
+    let informer = scripted.cache.informer::<ConfigMap>();
+    let objects: Vec<_> = (0..1000).map(|n| object(&format!("m{n:03}"), "1", "x")).collect();
+    scripted.server.list("5", &objects);
+    let mut feed = scripted.server.watch();
+    informer.wait_for_sync(Duration::from_secs(1)).await.unwrap();
+    feed.send("BOOKMARK", scripted::bookmark("9")).await;
+    settle().await;
+    let gauges = || {
+        let text = scripted.cache.client().metrics().encode(Format::PrometheusText).unwrap();
+        let names = ["cache_objects{", "cache_bytes{", "cache_resource_version{"];
+        let lines = text.lines().filter(|line| names.iter().any(|name| line.contains(name)));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    insta::assert_snapshot!(gauges(), @r#"
+    controller_runtime_cache_objects{group="",version="v1",kind="ConfigMap"} 1000
+    controller_runtime_cache_bytes{group="",version="v1",kind="ConfigMap"} 138000
+    controller_runtime_cache_resource_version{group="",version="v1",kind="ConfigMap"} 9
+    "#);
+    scripted.cache.remove_informer(&informer);
+    assert_eq!(gauges(), "");
 }

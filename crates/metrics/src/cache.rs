@@ -1,6 +1,9 @@
+use std::sync::Arc;
+
 use prometheus_client::metrics::counter::Counter;
 
-use crate::family::Family;
+use crate::cache_size::{CacheSizes, CacheSnapshot};
+use crate::family::{Family, Labels};
 use crate::registry::Registry;
 
 /// The families of all caches of a registry.
@@ -10,6 +13,7 @@ pub(crate) struct CacheFamilies {
     watches: Family<Counter>,
     skipped_objects: Family<Counter>,
     refused_reads: Family<Counter>,
+    sizes: CacheSizes,
 }
 
 /// What a cache counts for one kind.
@@ -19,6 +23,8 @@ pub struct CacheMetrics {
     watches: Counter,
     skipped_objects: Counter,
     refused_reads: Counter,
+    labels: Labels,
+    sizes: CacheSizes,
 }
 
 impl CacheFamilies {
@@ -39,6 +45,7 @@ impl CacheFamilies {
                 "controller_runtime_cache_undecodable_reads",
                 "Reads of objects that exist and do not fit their type, by kind",
             ),
+            sizes: CacheSizes::new(registry),
         }
     }
 
@@ -49,11 +56,19 @@ impl CacheFamilies {
             watches: self.watches.with(&labels),
             skipped_objects: self.skipped_objects.with(&labels),
             refused_reads: self.refused_reads.with(&labels),
+            labels: labels.iter().map(|(name, value)| (*name, (*value).to_owned())).collect(),
+            sizes: self.sizes.clone(),
         }
     }
 }
 
 impl CacheMetrics {
+    /// Lets scrapes ask `snapshot` what the cache holds. It gives `None` once the cache is gone, and is not asked again
+    /// then. Several caches of a kind are summed; of their versions the lowest is shown.
+    pub fn observe_with(&self, snapshot: impl Fn() -> Option<CacheSnapshot> + Send + Sync + 'static) {
+        self.sizes.add(self.labels.clone(), Arc::new(snapshot));
+    }
+
     /// A list in pages begins.
     pub fn list(&self) {
         self.lists.inc();

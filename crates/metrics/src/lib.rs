@@ -18,6 +18,7 @@
 //! ```
 
 mod cache;
+mod cache_size;
 mod computed;
 mod controller;
 mod family;
@@ -29,6 +30,7 @@ mod rest_client;
 mod workqueue;
 
 pub use cache::CacheMetrics;
+pub use cache_size::CacheSnapshot;
 pub use controller::{ActiveReconcile, ControllerMetrics, Outcome};
 pub use format::Format;
 /// The library that user metrics come from: its counters, gauges and histograms can be registered here.

@@ -90,6 +90,7 @@ impl Members {
 
     /// Adds an informer, and starts it if the cache runs.
     pub(super) fn add<K: Object>(&mut self, key: MemberKey, shared: &Arc<Shared<K>>, ambient: &Ambient) {
+        shared.observe();
         let mut entry = Entry::new(shared);
         match &self.running {
             Some(tasks) => entry.start(ambient, tasks),

@@ -3,7 +3,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use controller_runtime_client::Api;
-use controller_runtime_metrics::CacheMetrics;
+use controller_runtime_metrics::{CacheMetrics, CacheSnapshot};
 use controller_runtime_scheme::{Object, ObjectKey};
 use parking_lot::Mutex;
 use tokio::time::Instant;
@@ -12,7 +12,7 @@ use crate::error::CacheError;
 use crate::event::ObjectEvent;
 use crate::informer::expectations::{Expectations, Until};
 use crate::informer::handlers::{Handler, HandlerRegistration, Handlers};
-use crate::informer::progress::Progress;
+use crate::informer::progress::{Phase, Progress};
 use crate::informer::scope::Scope;
 use crate::informer::undecodable::Undecodable;
 use crate::informer::{Selection, Write};
@@ -203,6 +203,19 @@ impl<K: Object> Shared<K> {
 
     fn covering(&self, namespace: Option<&str>) -> impl Iterator<Item = &Scope> {
         self.progress.scopes().iter().filter(move |scope| scope.covers(namespace))
+    }
+
+    /// Lets scrapes of metrics see what it holds, until it is removed.
+    pub(crate) fn observe(self: &Arc<Self>) {
+        let shared = Arc::downgrade(self);
+        self.metrics.observe_with(move || {
+            let shared = shared.upgrade().filter(|shared| shared.progress.phase() != Phase::Removed)?;
+            Some(CacheSnapshot {
+                objects: shared.store.len(),
+                bytes: shared.store.estimated_size(),
+                resource_version: shared.progress.scopes().iter().map(Scope::seen).min().unwrap_or_default(),
+            })
+        });
     }
 
     /// Whether the cache is to hold the namespace.

@@ -164,9 +164,8 @@ impl Scripted {
     }
 
     pub(crate) fn run(&mut self) {
-        let (cache, cancel) = (self.cache.clone(), self.cancel.clone());
-        let ambient = self.cache.client().ambient().clone();
-        self.running = Some(ambient.spawn("cache", async move { cache.run(cancel).await }));
+        let run = self.cache.run(self.cancel.clone());
+        self.running = Some(self.cache.client().ambient().spawn("cache", run));
     }
 
     pub(crate) async fn stop(&mut self) {
