@@ -46,7 +46,7 @@ impl<W: Object> Watch<W> {
 
     /// The events of some objects of a kind. Only those are fetched and held.
     pub fn selecting(kind: Kind<W>, selection: Selection) -> Self {
-        Self::set_up(move |cache| prepare(InformerSource(cache.informer_selecting(&kind, selection))))
+        Self::set_up(move |cache| prepare(InformerSource(cache.informer_selecting(&kind, &selection))))
     }
 }
 
