@@ -158,8 +158,8 @@ async fn the_best_encoding_that_there_is_is_chosen() {
         let answer = ask(&fixture, Method::GET, path, &accept, None).await;
         assert_eq!((answer.code, answer.content_type.as_str()), (code, content_type), "{path} as {accept}");
     }
-    let missing = ask(&fixture, Method::GET, &format!("{widgets}/none"), &format!("{PROTOBUF},application/json"), None);
-    let missing = missing.await;
+    let (path, accept) = (format!("{widgets}/none"), format!("{PROTOBUF},application/json"));
+    let missing = ask(&fixture, Method::GET, &path, &accept, None).await;
     assert_eq!((missing.code, missing.content_type.as_str()), (404, PROTOBUF));
     fixture.stop().await;
 }
