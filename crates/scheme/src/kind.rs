@@ -9,13 +9,13 @@ use crate::object::{Object, StaticScope, TypedObject, Unstructured};
 /// A kind of object as the server serves it, tied to the Rust type `K` of its objects. Cloning is cheap.
 pub struct Kind<K: Object> {
     inner: Arc<Inner<K>>,
+    list_kind: Arc<str>,
 }
 
 struct Inner<K: Object> {
     dynamic: K::DynamicType,
     resource: ApiResource,
     scope: Scope,
-    list_kind: String,
 }
 
 impl<K: TypedObject> Kind<K> {
@@ -36,8 +36,14 @@ impl<K: Object> Kind<K> {
     /// A kind of any type: what the type needs to know at run time, and its scope.
     pub fn new(dynamic: K::DynamicType, scope: Scope) -> Self {
         let resource = ApiResource::erase::<K>(&dynamic);
-        let list_kind = format!("{}List", resource.kind);
-        Self { inner: Arc::new(Inner { dynamic, resource, scope, list_kind }) }
+        let list_kind = format!("{}List", resource.kind).into();
+        Self { inner: Arc::new(Inner { dynamic, resource, scope }), list_kind }
+    }
+
+    /// The same kind, whose lists are called otherwise than the kind with `List` behind it.
+    #[must_use]
+    pub fn with_list_kind(self, list_kind: impl Into<String>) -> Self {
+        Self { inner: self.inner, list_kind: list_kind.into().into() }
     }
 
     /// Group, version, kind and plural.
@@ -67,7 +73,7 @@ impl<K: Object> Kind<K> {
 
     /// The kind of its lists, for example `DeploymentList`.
     pub fn list_kind(&self) -> &str {
-        &self.inner.list_kind
+        &self.list_kind
     }
 
     /// Group, version and kind.
@@ -83,7 +89,7 @@ impl<K: Object> Kind<K> {
 
     /// The same kind for unstructured objects.
     pub fn erase(&self) -> Kind<Unstructured> {
-        Kind::dynamic(self.resource().clone(), self.scope().clone())
+        Kind::dynamic(self.resource().clone(), self.scope().clone()).with_list_kind(self.list_kind())
     }
 
     /// The same kind with only its objects' metadata: requests for it ask the server to leave out the rest.
@@ -94,13 +100,16 @@ impl<K: Object> Kind<K> {
 
 impl<K: Object> Clone for Kind<K> {
     fn clone(&self) -> Self {
-        Self { inner: self.inner.clone() }
+        Self { inner: self.inner.clone(), list_kind: self.list_kind.clone() }
     }
 }
 
 impl<K: Object> fmt::Debug for Kind<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Kind").field("resource", &self.inner.resource).field("scope", &self.inner.scope).finish()
+        f.debug_struct("Kind")
+            .field("resource", &self.inner.resource)
+            .field("scope", &self.inner.scope)
+            .finish_non_exhaustive()
     }
 }
 
@@ -155,5 +164,6 @@ mod tests {
         assert_eq!((kind.resource().plural.as_str(), kind.list_kind()), ("oxen", "OxList"));
         assert!(!kind.is_namespaced());
         assert_eq!(kind.group_version_kind(), gvk);
+        assert_eq!(kind.with_list_kind("Oxen").list_kind(), "Oxen");
     }
 }

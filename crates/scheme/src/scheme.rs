@@ -1,98 +1,29 @@
-use std::any::{TypeId, type_name};
+use std::any::{Any, TypeId, type_name};
 use std::collections::{BTreeMap, HashMap};
 
-use kube_core::discovery::Scope;
-use kube_core::{ApiResource, GroupVersionKind};
+use kube_core::{ApiResource, GroupVersionKind, Version};
 
-use crate::conversion::{ConversionError, from_unstructured};
+use crate::builder::SchemeBuilder;
+use crate::conversion::{RequiredField, Strictness, convert, to_unstructured};
+use crate::error::SchemeError;
+use crate::group::TypeGroup;
 use crate::kind::Kind;
 use crate::object::{TypedObject, Unstructured};
+use crate::registration::Registration;
 
-/// The typed kinds a program knows, looked up by kind and by Rust type.
+/// The typed kinds a program knows, looked up by kind, list kind, resource and Rust type.
 ///
 /// A scheme belongs to whoever made it, usually a manager; there is no global one.
 #[derive(Clone, Debug, Default)]
 pub struct Scheme {
     kinds: BTreeMap<KindKey, Registration>,
     lists: BTreeMap<KindKey, KindKey>,
+    resources: BTreeMap<KindKey, KindKey>,
     types: HashMap<TypeId, KindKey>,
 }
 
-/// Group, kind, version: the versions of one kind stand together.
+/// Group, kind (or list kind, or plural), version: the versions of one kind stand together.
 type KindKey = (String, String, String);
-
-/// What a [`Scheme`] knows of one kind.
-#[derive(Clone, Debug)]
-pub struct Registration {
-    resource: ApiResource,
-    scope: Scope,
-    list_kind: String,
-    type_id: TypeId,
-    type_name: &'static str,
-}
-
-impl Registration {
-    /// Group, version, kind and plural.
-    pub fn resource(&self) -> &ApiResource {
-        &self.resource
-    }
-
-    /// Whether objects live in namespaces.
-    pub fn scope(&self) -> &Scope {
-        &self.scope
-    }
-
-    /// The kind of lists of this kind.
-    pub fn list_kind(&self) -> &str {
-        &self.list_kind
-    }
-
-    /// The Rust type's name, for messages.
-    pub fn type_name(&self) -> &'static str {
-        self.type_name
-    }
-
-    /// Whether `K` is the registered type.
-    pub fn is<K: 'static>(&self) -> bool {
-        self.type_id == TypeId::of::<K>()
-    }
-
-    /// The kind for unstructured objects.
-    pub fn kind(&self) -> Kind<Unstructured> {
-        Kind::dynamic(self.resource.clone(), self.scope.clone())
-    }
-}
-
-/// A [`Scheme`] refused a registration or could not convert.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SchemeError {
-    /// Another type is registered for the kind.
-    #[error("{kind} of {api_version} is registered for the type {registered} and cannot be registered for {refused}")]
-    KindTaken {
-        /// The `apiVersion`.
-        api_version: String,
-        /// The kind.
-        kind: String,
-        /// The type that has the kind.
-        registered: &'static str,
-        /// The type that was refused.
-        refused: &'static str,
-    },
-    /// The object is of another kind than the type.
-    #[error("{found} is not the kind of the type {type_name}, which is {expected}")]
-    WrongKind {
-        /// The object's `apiVersion` and kind.
-        found: String,
-        /// The type's kind.
-        expected: String,
-        /// The type.
-        type_name: &'static str,
-    },
-    /// The object's fields don't fit the type.
-    #[error(transparent)]
-    Conversion(#[from] ConversionError),
-}
 
 impl Scheme {
     /// A scheme without kinds.
@@ -100,43 +31,119 @@ impl Scheme {
         Self::default()
     }
 
+    /// Collects what crates contribute.
+    ///
+    /// ```
+    /// use controller_runtime_scheme::{Scheme, SchemeError};
+    /// use k8s_openapi::api::apps::v1::{Deployment, StatefulSet};
+    /// use k8s_openapi::api::core::v1::Pod;
+    ///
+    /// /// What a crate exports.
+    /// pub fn add_to_scheme(scheme: &mut Scheme) -> Result<(), SchemeError> {
+    ///     scheme.register_group::<(Deployment, StatefulSet)>("apps", "v1")
+    /// }
+    ///
+    /// let scheme = Scheme::builder().with(add_to_scheme).with(|scheme| scheme.register::<Pod>().map(drop)).build()?;
+    /// assert_eq!(scheme.registrations().count(), 3);
+    /// # Ok::<(), SchemeError>(())
+    /// ```
+    pub fn builder() -> SchemeBuilder {
+        SchemeBuilder::default()
+    }
+
     /// Registers the type `K` for its kind. Doing it again changes nothing; a second type for the same kind is
     /// [`SchemeError::KindTaken`].
     pub fn register<K: TypedObject>(&mut self) -> Result<Kind<K>, SchemeError> {
-        let kind = Kind::<K>::typed();
-        let key = key_of(kind.resource());
-        let type_id = TypeId::of::<K>();
-        if let Some(taken) = self.kinds.get(&key).filter(|registration| registration.type_id != type_id) {
+        self.register_kind(Kind::typed())
+    }
+
+    /// Registers the types of a tuple, all or, on an error, those before it.
+    pub fn register_types<G: TypeGroup>(&mut self) -> Result<(), SchemeError> {
+        G::register_all(self, None)
+    }
+
+    /// Registers the types of one API group and version. A type of another one is [`SchemeError::OtherGroup`].
+    ///
+    /// ```
+    /// use controller_runtime_scheme::Scheme;
+    /// use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+    ///
+    /// Scheme::new().register_group::<(ConfigMap, Secret)>("", "v1")?;
+    /// # Ok::<(), controller_runtime_scheme::SchemeError>(())
+    /// ```
+    pub fn register_group<G: TypeGroup>(&mut self, group: &str, version: &str) -> Result<(), SchemeError> {
+        G::register_all(self, Some((group, version)))
+    }
+
+    /// [`Scheme::register`] with the kind at hand, for example one whose lists have another name.
+    pub fn register_kind<K: TypedObject>(&mut self, kind: Kind<K>) -> Result<Kind<K>, SchemeError> {
+        let resource = kind.resource();
+        let key = key(&resource.group, &resource.kind, &resource.version);
+        if let Some(known) = self.kinds.get(&key) {
+            if known.type_id() == TypeId::of::<K>() {
+                return Ok(kind);
+            }
             return Err(SchemeError::KindTaken {
-                api_version: taken.resource.api_version.clone(),
-                kind: taken.resource.kind.clone(),
-                registered: taken.type_name,
+                api_version: resource.api_version.clone(),
+                kind: resource.kind.clone(),
+                registered: known.type_name(),
                 refused: type_name::<K>(),
             });
         }
-        let list_key = (key.0.clone(), kind.list_kind().to_owned(), key.2.clone());
-        self.lists.insert(list_key, key.clone());
-        self.types.insert(type_id, key.clone());
-        let registration = Registration {
-            resource: kind.resource().clone(),
-            scope: kind.scope().clone(),
-            list_kind: kind.list_kind().to_owned(),
-            type_id,
-            type_name: type_name::<K>(),
-        };
-        self.kinds.insert(key, registration);
+        let named = |name: &str| (resource.group.clone(), name.to_owned(), resource.version.clone());
+        self.lists.insert(named(kind.list_kind()), key.clone());
+        self.resources.insert(named(&resource.plural), key.clone());
+        self.types.insert(TypeId::of::<K>(), key.clone());
+        self.kinds.insert(key, Registration::of(&kind));
         Ok(kind)
+    }
+
+    pub(crate) fn register_in<K: TypedObject>(
+        &mut self,
+        group_version: Option<(&str, &str)>,
+    ) -> Result<(), SchemeError> {
+        let kind = Kind::<K>::typed();
+        let resource = kind.resource();
+        if let Some((group, version)) = group_version
+            && (group, version) != (resource.group.as_str(), resource.version.as_str())
+        {
+            let group_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
+            let ApiResource { api_version, kind, .. } = resource.clone();
+            return Err(SchemeError::OtherGroup { api_version, kind, type_name: type_name::<K>(), group_version });
+        }
+        self.register_kind(kind).map(drop)
+    }
+
+    /// Makes fields required in strict conversions to the registered type `K`, besides those that its `Deserialize`
+    /// requires. The types of k8s-openapi fill in what is missing without a word, so for them this is the only way.
+    ///
+    /// A path is `spec.template`, with `[]` for every item of a list and `*` for every value of a map:
+    /// `spec.containers[].name`. A field is required where the object around it is there. Null counts as missing.
+    pub fn require<K: 'static>(&mut self, paths: impl IntoIterator<Item = impl AsRef<str>>) -> Result<(), SchemeError> {
+        let type_name = type_name::<K>();
+        let parse = |path: &str| {
+            RequiredField::parse(path).ok_or_else(|| SchemeError::InvalidPath { path: path.to_owned(), type_name })
+        };
+        let fields = paths.into_iter().map(|path| parse(path.as_ref())).collect::<Result<Vec<_>, _>>()?;
+        let key = self.types.get(&TypeId::of::<K>());
+        let known = key.and_then(|key| self.kinds.get_mut(key)).ok_or(SchemeError::UnknownType { type_name })?;
+        known.required.extend(fields);
+        Ok(())
     }
 
     /// What is registered for a kind.
     pub fn get(&self, kind: &GroupVersionKind) -> Option<&Registration> {
-        self.kinds.get(&(kind.group.clone(), kind.kind.clone(), kind.version.clone()))
+        self.kinds.get(&key(&kind.group, &kind.kind, &kind.version))
     }
 
     /// What is registered for the items of a kind of list.
     pub fn get_by_list(&self, list_kind: &GroupVersionKind) -> Option<&Registration> {
-        let key = (list_kind.group.clone(), list_kind.kind.clone(), list_kind.version.clone());
-        self.kinds.get(self.lists.get(&key)?)
+        self.kinds.get(self.lists.get(&key(&list_kind.group, &list_kind.kind, &list_kind.version))?)
+    }
+
+    /// What is registered for a resource, named by its plural: `deployments`.
+    pub fn get_by_resource(&self, group: &str, version: &str, plural: &str) -> Option<&Registration> {
+        self.kinds.get(self.resources.get(&key(group, plural, version))?)
     }
 
     /// What is registered for a Rust type.
@@ -144,73 +151,49 @@ impl Scheme {
         self.kinds.get(self.types.get(&TypeId::of::<K>())?)
     }
 
+    /// What is registered for the versions of a kind, in the order in which Kubernetes prefers versions: `v2` before `v1`
+    /// before `v1beta2`.
+    pub fn versions(&self, group: &str, kind: &str) -> Vec<&Registration> {
+        let from = key(group, kind, "");
+        let versions = self.kinds.range(from..).take_while(|(key, _)| key.0 == group && key.1 == kind);
+        let mut versions: Vec<_> = versions.map(|(_, registration)| registration).collect();
+        versions.sort_by_cached_key(|known| std::cmp::Reverse(Version::parse(&known.resource().version).priority()));
+        versions
+    }
+
     /// Everything registered, by group, then kind, then version.
     pub fn registrations(&self) -> impl Iterator<Item = &Registration> {
         self.kinds.values()
     }
 
-    /// The object as the registered type `K`. An object of another `apiVersion` or kind is
-    /// [`SchemeError::WrongKind`].
-    pub fn typed<K: TypedObject>(&self, object: Unstructured) -> Result<K, SchemeError> {
-        let kind = Kind::<K>::typed();
-        if let Some(types) = object.types.as_ref().filter(|types| **types != kind.type_meta()) {
-            return Err(SchemeError::WrongKind {
-                found: format!("{} of {}", types.kind, types.api_version),
-                expected: format!("{} of {}", kind.name(), kind.resource().api_version),
-                type_name: type_name::<K>(),
-            });
-        }
-        Ok(from_unstructured(&kind, object)?)
+    /// The object as the type `K`; see [`Strictness`]. The error of an object that doesn't fit, or is of another
+    /// `apiVersion` or kind, is [`SchemeError::Conversion`].
+    ///
+    /// `K` needs to be registered only for what [`Scheme::require`] asks of it.
+    pub fn to_typed<K: TypedObject>(&self, object: &Unstructured, strictness: Strictness) -> Result<K, SchemeError> {
+        let required = self.get_by_type::<K>().map_or(&[][..], |known| &known.required);
+        Ok(convert(&Kind::typed(), object, strictness, required)?)
+    }
+
+    /// The object as whatever type is registered for its kind, to be had by a downcast. Without one, the error is
+    /// [`SchemeError::UnknownKind`].
+    pub fn to_any(
+        &self,
+        object: &Unstructured,
+        strictness: Strictness,
+    ) -> Result<Box<dyn Any + Send + Sync>, SchemeError> {
+        let types = object.types.clone().unwrap_or_default();
+        let known = GroupVersionKind::try_from(&types).ok().and_then(|kind| self.get(&kind));
+        let known = known.ok_or(SchemeError::UnknownKind { api_version: types.api_version, kind: types.kind })?;
+        Ok(known.to_any(object, strictness)?)
+    }
+
+    /// The object as an unstructured one, with its `apiVersion` and `kind`.
+    pub fn to_unstructured<K: TypedObject>(&self, object: &K) -> Result<Unstructured, SchemeError> {
+        Ok(to_unstructured(&Kind::typed(), object)?)
     }
 }
 
-fn key_of(resource: &ApiResource) -> KindKey {
-    (resource.group.clone(), resource.kind.clone(), resource.version.clone())
-}
-
-#[cfg(test)]
-mod tests {
-    use k8s_openapi::api::apps::v1::Deployment;
-    use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
-    use kube_core::{GroupVersionKind, PartialObjectMeta};
-
-    use super::Scheme;
-    use crate::Unstructured;
-
-    #[test]
-    fn look_ups_go_both_ways() {
-        let mut scheme = Scheme::new();
-        scheme.register::<Deployment>().unwrap();
-        scheme.register::<Namespace>().unwrap();
-        scheme.register::<Deployment>().unwrap();
-
-        let by_kind = scheme.get(&GroupVersionKind::gvk("apps", "v1", "Deployment")).unwrap();
-        assert!(by_kind.is::<Deployment>());
-        let by_list = scheme.get_by_list(&GroupVersionKind::gvk("", "v1", "NamespaceList")).unwrap();
-        assert!(by_list.is::<Namespace>());
-        assert_eq!(scheme.get_by_type::<Deployment>().unwrap().resource().plural, "deployments");
-        assert!(scheme.get_by_type::<ConfigMap>().is_none());
-        assert!(scheme.get(&GroupVersionKind::gvk("apps", "v1beta1", "Deployment")).is_none());
-        let kinds: Vec<_> = scheme.registrations().map(|registration| &registration.resource().kind).collect();
-        assert_eq!(kinds, ["Namespace", "Deployment"]);
-    }
-
-    #[test]
-    fn a_second_type_for_a_kind_is_refused() {
-        let mut scheme = Scheme::new();
-        scheme.register::<Deployment>().unwrap();
-        let error = scheme.register::<PartialObjectMeta<Deployment>>().unwrap_err().to_string();
-        assert!(error.starts_with("Deployment of apps/v1 is registered for the type "), "{error}");
-        assert!(scheme.get_by_type::<Deployment>().is_some());
-    }
-
-    #[test]
-    fn an_object_of_another_kind_is_refused() {
-        let object: Unstructured = serde_json::from_value(
-            serde_json::json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}}),
-        )
-        .unwrap();
-        let error = Scheme::new().typed::<ConfigMap>(object).unwrap_err().to_string();
-        assert!(error.starts_with("Secret of v1 is not the kind of the type "), "{error}");
-    }
+fn key(group: &str, name: &str, version: &str) -> KindKey {
+    (group.to_owned(), name.to_owned(), version.to_owned())
 }

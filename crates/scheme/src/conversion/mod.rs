@@ -1,3 +1,10 @@
+mod error;
+mod mismatch;
+mod node;
+mod path;
+mod required;
+mod zero;
+
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -5,65 +12,40 @@ use serde_json::Value;
 use crate::key::ObjectKey;
 use crate::kind::Kind;
 use crate::object::{Object, Unstructured};
+pub use error::ConversionError;
+use error::{Action, Cause, Details};
+use mismatch::{Difference, Mismatch};
+use node::{Node, Rules};
+use path::Path;
+pub(crate) use required::RequiredField;
 
-/// An object does not fit its Rust type, or the type does not serialise to an object.
-///
-/// Retrying cannot help: the object, its custom resource definition or the type must change.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot {action} {kind} {key}{}: {source}", at(path))]
-pub struct ConversionError {
-    action: Action,
-    kind: String,
-    key: ObjectKey,
-    path: String,
-    source: serde_json::Error,
+/// So many missing fields are filled at most, and none in an object that is so deep: only a type that contains itself
+/// has more.
+const MAX_FILLED: usize = 1000;
+const MAX_DEPTH: usize = 64;
+
+/// What a conversion to a typed object lets pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strictness {
+    /// A field that the type doesn't know is dropped, and one that it requires and the object lacks gets its zero value: 0,
+    /// "", false, an empty list or map, an object of zero values. What has the wrong type is an error all the same, and
+    /// so is a missing enum or time, which have no zero value.
+    Lenient,
+    /// Unknown and missing fields are errors too. Which fields are required, the type's `Deserialize` says, and the list
+    /// that was given to [`Scheme::require`](crate::Scheme::require): the types of k8s-openapi require none by
+    /// themselves. A type with flattened fields knows all fields.
+    Strict,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Action {
-    Decode,
-    Encode,
-}
-
-impl std::fmt::Display for Action {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Decode => "decode",
-            Self::Encode => "encode",
-        })
-    }
-}
-
-fn at(path: &str) -> String {
-    if path.is_empty() || path == "." { String::new() } else { format!(" at {path}") }
-}
-
-impl ConversionError {
-    /// The kind's name, as the caller gave it.
-    pub fn kind(&self) -> &str {
-        &self.kind
-    }
-
-    /// The object's namespace and name, as far as they could be read.
-    pub fn key(&self) -> &ObjectKey {
-        &self.key
-    }
-
-    /// The JSON path of the field that did not fit, for example `spec.replicas`; empty where none is known.
-    pub fn path(&self) -> &str {
-        &self.path
-    }
-}
-
-/// An object from its JSON text. `kind` is for the error's message.
+/// An object from its JSON text, as the type's `Deserialize` does it. `kind` is for the error's message.
 pub fn decode<K: DeserializeOwned>(kind: &str, json: &[u8]) -> Result<K, ConversionError> {
     // The plain parse is the fast way. Only a failure pays for finding out where it was.
     serde_json::from_slice(json).map_err(|source| {
-        let path = serde_path_to_error::deserialize::<_, K>(&mut serde_json::Deserializer::from_slice(json))
-            .err()
-            .map(|error| error.path().to_string())
-            .unwrap_or_default();
-        ConversionError { action: Action::Decode, kind: kind.to_owned(), key: key_in(json), path, source }
+        let located = serde_json::from_slice::<Value>(json).ok().and_then(|value| {
+            K::deserialize(Node { value: &value, path: &Path::Root, rules: &Rules::default() }).err()
+        });
+        let cause = located.map_or(Cause::Json(source), Cause::Mismatch);
+        failed(Action::Decode, kind, key_in(json), cause)
     })
 }
 
@@ -86,84 +68,105 @@ fn key_in(json: &[u8]) -> ObjectKey {
     ObjectKey { namespace: named.metadata.namespace, name: named.metadata.name }
 }
 
+fn failed(action: Action, kind: &str, key: ObjectKey, cause: Cause) -> ConversionError {
+    let path = match &cause {
+        Cause::Mismatch(mismatch) | Cause::Kind(mismatch) => mismatch.path.clone().unwrap_or_default(),
+        Cause::Json(_) => String::new(),
+    };
+    ConversionError::new(Details { action, kind: kind.to_owned(), key, path, cause })
+}
+
 /// A typed object as an unstructured one, with its `apiVersion` and `kind`.
 pub fn to_unstructured<K: Object>(kind: &Kind<K>, object: &K) -> Result<Unstructured, ConversionError> {
     let value = with_type(kind, object)?;
-    Unstructured::deserialize(value).map_err(|source| ConversionError {
-        action: Action::Encode,
-        kind: kind.name().to_owned(),
-        key: ObjectKey::of(object),
-        path: String::new(),
-        source,
+    Unstructured::deserialize(Node { value: &value, path: &Path::Root, rules: &Rules::default() })
+        .map_err(|mismatch| failed(Action::Encode, kind.name(), ObjectKey::of(object), mismatch.into()))
+}
+
+/// An unstructured object as a typed one, lenient or strict. The object's `apiVersion` and `kind` must be the type's;
+/// only a lenient conversion takes an object that has none.
+///
+/// Which fields a strict conversion requires, the type alone decides here: a [`Scheme`](crate::Scheme) knows more.
+pub fn from_unstructured<K: Object>(
+    kind: &Kind<K>,
+    object: &Unstructured,
+    strictness: Strictness,
+) -> Result<K, ConversionError> {
+    convert(kind, object, strictness, &[])
+}
+
+/// [`from_unstructured`] with a list of fields that a strict conversion requires.
+pub(crate) fn convert<K: Object>(
+    kind: &Kind<K>,
+    object: &Unstructured,
+    strictness: Strictness,
+    required: &[RequiredField],
+) -> Result<K, ConversionError> {
+    let failed = |cause| failed(Action::Decode, kind.name(), ObjectKey::of(object), cause);
+    check_kind(kind, object, strictness).map_err(|mismatch| failed(Cause::Kind(mismatch)))?;
+    let value = serde_json::to_value(object).map_err(|source| failed(source.into()))?;
+    let converted = match strictness {
+        Strictness::Lenient => lenient(&value),
+        Strictness::Strict => strict(&value).and_then(|converted| {
+            required.iter().try_for_each(|field| field.check(&value))?;
+            Ok(converted)
+        }),
+    };
+    converted.map_err(|mismatch| failed(mismatch.into()))
+}
+
+fn check_kind<K: Object>(kind: &Kind<K>, object: &Unstructured, strictness: Strictness) -> Result<(), Mismatch> {
+    let Some(types) = &object.types else {
+        return match strictness {
+            Strictness::Lenient => Ok(()),
+            Strictness::Strict => Err(Mismatch::missing(&Path::Root, "kind")),
+        };
+    };
+    let pairs = [
+        ("apiVersion", &kind.resource().api_version, &types.api_version),
+        ("kind", &kind.resource().kind, &types.kind),
+    ];
+    pairs.into_iter().try_for_each(|(field, expected, found)| {
+        if expected == found {
+            return Ok(());
+        }
+        let what = Difference::Value { expected: format!("{expected:?}"), found: format!("string {found:?}") };
+        Err(Mismatch { path: Some(field.to_owned()), what })
     })
 }
 
-/// An unstructured object as a typed one.
-pub fn from_unstructured<K: Object>(kind: &Kind<K>, object: Unstructured) -> Result<K, ConversionError> {
-    let key = ObjectKey::of(&object);
-    let failed = |path: String, source| ConversionError {
-        action: Action::Decode,
-        kind: kind.name().to_owned(),
-        key: key.clone(),
-        path,
-        source,
-    };
-    let value = serde_json::to_value(object).map_err(|source| failed(String::new(), source))?;
-    serde_path_to_error::deserialize(value).map_err(|error| failed(error.path().to_string(), error.into_inner()))
+fn strict<K: DeserializeOwned>(value: &Value) -> Result<K, Mismatch> {
+    K::deserialize(Node { value, path: &Path::Root, rules: &Rules { refuse_unknown: true, ..Rules::default() } })
+}
+
+/// Converts again with a zero value in the place of the field that is missing, until none is.
+fn lenient<K: DeserializeOwned>(value: &Value) -> Result<K, Mismatch> {
+    let mut rules = Rules::default();
+    for _ in 0..MAX_FILLED {
+        let mismatch = match K::deserialize(Node { value, path: &Path::Root, rules: &rules }) {
+            Ok(converted) => return Ok(converted),
+            Err(mismatch) => mismatch,
+        };
+        let Some(parent) = mismatch.parent() else { return Err(mismatch) };
+        let Difference::Missing { field } = &mismatch.what else { return Err(mismatch) };
+        let too_deep = parent.matches('.').count() >= MAX_DEPTH;
+        let fields = rules.fill.entry(parent).or_default();
+        if fields.contains(field) || too_deep {
+            // It has no zero value.
+            return Err(mismatch);
+        }
+        fields.push(field.clone());
+    }
+    K::deserialize(Node { value, path: &Path::Root, rules: &rules })
 }
 
 /// An object as JSON with its `apiVersion` and `kind`, which types of their own may leave out.
 pub fn with_type<K: Object>(kind: &Kind<K>, object: &K) -> Result<Value, ConversionError> {
-    let failed = |source| ConversionError {
-        action: Action::Encode,
-        kind: kind.name().to_owned(),
-        key: ObjectKey::of(object),
-        path: String::new(),
-        source,
-    };
-    let mut value = serde_json::to_value(object).map_err(failed)?;
+    let mut value = serde_json::to_value(object)
+        .map_err(|source| failed(Action::Encode, kind.name(), ObjectKey::of(object), source.into()))?;
     if let Value::Object(fields) = &mut value {
         fields.insert("apiVersion".to_owned(), kind.resource().api_version.clone().into());
         fields.insert("kind".to_owned(), kind.name().into());
     }
     Ok(value)
-}
-
-#[cfg(test)]
-mod tests {
-    use k8s_openapi::api::apps::v1::Deployment;
-    use serde_json::json;
-
-    use super::{decode, from_unstructured, to_unstructured};
-    use crate::{Kind, ObjectKey, Unstructured};
-
-    #[test]
-    fn typed_and_unstructured_are_the_same_object() {
-        let kind = Kind::<Deployment>::typed();
-        let json = json!({
-            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"namespace": "ns", "name": "web"},
-            "spec": {"replicas": 3, "selector": {}, "template": {}},
-        });
-        let typed: Deployment = serde_json::from_value(json.clone()).unwrap();
-        let unstructured = to_unstructured(&kind, &typed).unwrap();
-        assert_eq!(serde_json::to_value(&unstructured).unwrap(), json);
-        assert_eq!(from_unstructured(&kind, unstructured).unwrap(), typed);
-    }
-
-    #[test]
-    fn an_error_names_the_object_and_the_path() {
-        let json = json!({
-            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"namespace": "ns", "name": "web"},
-            "spec": {"replicas": "three", "selector": {}, "template": {}},
-        });
-        let from_text = decode::<Deployment>("Deployment", json.to_string().as_bytes()).unwrap_err();
-        assert_eq!((from_text.path(), from_text.key()), ("spec.replicas", &ObjectKey::namespaced("ns", "web")));
-
-        let object: Unstructured = serde_json::from_value(json).unwrap();
-        let error = from_unstructured(&Kind::<Deployment>::typed(), object).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "cannot decode Deployment ns/web at spec.replicas: invalid type: string \"three\", expected i32"
-        );
-    }
 }
