@@ -46,7 +46,7 @@ pub use group::TypeGroup;
 pub use key::ObjectKey;
 pub use kind::Kind;
 pub use kube_core::discovery::Scope;
-pub use kube_core::{ApiResource, GroupVersionKind, TypeMeta};
+pub use kube_core::{ApiResource, GroupVersionKind, PartialObjectMeta, TypeMeta};
 pub use object::{Object, ObjectExt, StaticScope, TypedObject, Unstructured};
 pub use registration::Registration;
 pub use scheme::Scheme;
