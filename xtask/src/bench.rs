@@ -14,15 +14,31 @@ pub(crate) struct Bench {
 enum What {
     /// From the call to the first answered request of an embedded environment: median of 20 starts
     Start,
+    /// Latency, CPU and allocations of typed, unstructured and metadata-only requests at a fixed rate
+    Client {
+        /// How long each of the three is measured
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
+        /// Requests per second
+        #[arg(long, default_value_t = 1000)]
+        rate: u32,
+    },
 }
 
 impl Bench {
     pub(crate) fn run(self) -> Result<()> {
-        let example = match self.what {
-            What::Start => "start",
-        };
-        let arguments =
-            ["run", "--release", "--quiet", "--package", "controller-runtime-testenv", "--example", example];
-        cargo::run(arguments, &[])
+        match self.what {
+            What::Start => example("controller-runtime-testenv", "start", &[]),
+            What::Client { seconds, rate } => {
+                let (seconds, rate) = (seconds.to_string(), rate.to_string());
+                example("integration-tests", "client_bench", &["--seconds", &seconds, "--rate", &rate])
+            }
+        }
     }
+}
+
+fn example(package: &str, name: &str, arguments: &[&str]) -> Result<()> {
+    let mut all = vec!["run", "--release", "--quiet", "--package", package, "--example", name, "--"];
+    all.extend(arguments);
+    cargo::run(all, &[])
 }

@@ -24,12 +24,12 @@ fn pager(client: &Client) -> Pager<ConfigMap> {
 
 /// The names on each page, and how the list ended.
 async fn read(mut pager: Pager<ConfigMap>) -> (Vec<Vec<String>>, Option<ClientError>) {
-    let mut pages = Vec::new();
+    let mut seen = Vec::new();
     loop {
         match pager.next().await {
-            Ok(Some(page)) => pages.push(page.into_iter().filter_map(|object| object.metadata.name).collect()),
-            Ok(None) => return (pages, None),
-            Err(error) => return (pages, Some(error)),
+            Ok(Some(page)) => seen.push(page.into_iter().filter_map(|object| object.metadata.name).collect()),
+            Ok(None) => return (seen, None),
+            Err(error) => return (seen, Some(error)),
         }
     }
 }

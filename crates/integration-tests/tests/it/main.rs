@@ -7,6 +7,7 @@ mod apply;
 mod bad_input;
 mod cache;
 mod client;
+mod client_views;
 mod controller;
 mod definitions;
 mod demo;
