@@ -1,35 +1,26 @@
-use std::any::TypeId;
-
-use controller_runtime_scheme::{ConversionError, Kind, Object, Unstructured, with_type};
+use controller_runtime_scheme::{ConversionError, Kind, Object, with_type};
 use serde_json::Value;
+
+use crate::set_fields::set_fields;
 
 /// What is sent for an object that is applied: its `apiVersion`, its `kind` and the fields that are set.
 ///
-/// Of a typed object members that are null are left out: in types with optional fields null means "not set", and
-/// applying a null would claim the field. In an unstructured object a null is what somebody wrote, and stays.
+/// A field that is `None` is left out, also where its type would serialise it as a null: applying a null would claim the
+/// field. A null inside free JSON, as in an unstructured object, is what somebody wrote, and stays.
 /// `metadata.managedFields` is left out, because the server refuses it, and so is `metadata.creationTimestamp`, which
 /// is the server's.
 pub(crate) fn configuration<K: Object>(kind: &Kind<K>, object: &K) -> Result<Value, ConversionError> {
-    let mut value = with_type(kind, object)?;
-    if TypeId::of::<K>() != TypeId::of::<Unstructured>() {
-        drop_nulls(&mut value);
-    }
-    if let Some(Value::Object(metadata)) = value.get_mut("metadata") {
+    let Ok(Value::Object(mut fields)) = set_fields(object) else {
+        // It does not serialise, and this says why.
+        return with_type(kind, object);
+    };
+    fields.insert("apiVersion".to_owned(), kind.resource().api_version.clone().into());
+    fields.insert("kind".to_owned(), kind.name().into());
+    if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
         metadata.remove("managedFields");
         metadata.remove("creationTimestamp");
     }
-    Ok(value)
-}
-
-fn drop_nulls(value: &mut Value) {
-    match value {
-        Value::Object(members) => {
-            members.retain(|_, member| !member.is_null());
-            members.values_mut().for_each(drop_nulls);
-        }
-        Value::Array(items) => items.iter_mut().for_each(drop_nulls),
-        _ => {}
-    }
+    Ok(Value::Object(fields))
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! A Kubernetes client for controllers, on top of kube-client's transport.
 //!
 //! Every request has a deadline. Every error names what was being done to which object, says of which
-//! [class](ErrorClass) it is, and keeps the server's `Status`. Throttled requests, and reads that failed, are tried
-//! again a few times; other writes never are.
+//! [class](ErrorClass) it is, and keeps the server's `Status`. Throttled requests, requests that never reached the
+//! server, and reads that failed are tried again a few times; other writes never are. A [`Client`] that is bound to a
+//! namespace, limited, intercepted or only trying out its writes is still a [`Client`].
 //!
 //! ```
 //! use controller_runtime_client::{Client, ClientError, OwnedBy};
@@ -39,6 +40,7 @@ mod patch;
 mod rate_limit;
 mod request;
 mod retry;
+mod set_fields;
 mod three_way;
 mod transport;
 mod warning;

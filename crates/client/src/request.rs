@@ -222,7 +222,7 @@ fn method_of(verb: Verb) -> Method {
 fn accept<K: Object>(verb: Verb) -> &'static str {
     match verb {
         _ if !K::metadata_api() => JSON,
-        Verb::List => METADATA_ONLY_LIST,
+        Verb::List | Verb::DeleteCollection => METADATA_ONLY_LIST,
         _ => METADATA_ONLY,
     }
 }

@@ -34,7 +34,7 @@ impl<K: Object> Api<K> {
     /// Server-side apply: makes the object, or changes it so that the fields set in `object` have these values and
     /// those that this field manager set before, and that aren't set now, are gone.
     ///
-    /// Only what is set is sent: a typed object's nulls are left out, an unstructured one's are meant. Fields that others own are taken over, as the Kubernetes documentation
+    /// Only what is set is sent: fields that are `None` are left out, nulls in free JSON are meant. Fields that others own are taken over, as the Kubernetes documentation
     /// recommends for controllers; [`Client::keep_conflicts`](crate::Client::keep_conflicts) makes it a conflict
     /// instead. Needs a field manager.
     pub async fn apply(&self, object: &K) -> Result<K, ClientError> {
