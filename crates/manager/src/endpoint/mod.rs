@@ -1,129 +1,70 @@
 use std::convert::Infallible;
-use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use controller_runtime_metrics::{Format, Registry};
-use http::header::{ACCEPT, ALLOW, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
-use http::{HeaderValue, Method, Request, Response, StatusCode};
-use http_body_util::Full;
+use http::header::{ACCEPT, ALLOW, X_CONTENT_TYPE_OPTIONS};
+use http::{HeaderValue, Method, Request, StatusCode};
+use http_body::Body;
 
-use crate::health::Checks;
+use crate::endpoint::answer::{Answer, not_found, text, with_type};
 
-const TEXT: &str = "text/plain; charset=utf-8";
+mod answer;
+mod debug;
+mod probe;
+#[cfg(feature = "profiling")]
+mod profile;
+
+pub(crate) use debug::Debug;
+pub(crate) use probe::Health;
 
 /// What a manager's HTTP server answers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Endpoint {
     pub(crate) health: Option<Health>,
     pub(crate) metrics: Option<Registry>,
-}
-
-/// The checks behind `/healthz` and `/livez`, and behind `/readyz`.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Health {
-    pub(crate) live: Arc<Checks>,
-    pub(crate) ready: Arc<Checks>,
+    pub(crate) debug: Option<Debug>,
 }
 
 impl Endpoint {
-    pub(crate) async fn answer<B>(&self, request: Request<B>) -> Result<Response<Full<Bytes>>, Infallible> {
-        let mut response = if matches!(*request.method(), Method::GET | Method::HEAD) {
-            self.get(&request).await
-        } else {
-            let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed\n".to_owned());
-            response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
-            response
-        };
+    pub(crate) async fn answer<B: Body<Data = Bytes>>(&self, request: Request<B>) -> Result<Answer, Infallible> {
+        let mut response = self.of(request).await;
         response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         Ok(response)
     }
 
-    async fn get<B>(&self, request: &Request<B>) -> Response<Full<Bytes>> {
-        let path = request.uri().path().trim_start_matches('/').trim_end_matches('/');
+    async fn of<B: Body<Data = Bytes>>(&self, request: Request<B>) -> Answer {
+        let path = request.uri().path().trim_matches('/').to_owned();
+        if let Some(below) = path.strip_prefix("debug/")
+            && let Some(debug) = &self.debug
+        {
+            return debug.answer(below, request).await;
+        }
+        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+            let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed\n");
+            response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+            return response;
+        }
         if path == "metrics"
             && let Some(metrics) = &self.metrics
         {
             let accept = request.headers().get(ACCEPT).and_then(|accept| accept.to_str().ok());
             return scrape(metrics, Format::from_accept(accept));
         }
-        if let Some(health) = &self.health {
-            let (endpoint, check) =
-                path.split_once('/').map_or((path, None), |(endpoint, check)| (endpoint, Some(check)));
-            let checks = match endpoint {
-                "healthz" | "livez" => &health.live,
-                "readyz" => &health.ready,
-                _ => return not_found(),
-            };
-            return probe(checks, endpoint, check, request.uri().query().unwrap_or_default()).await;
-        }
-        not_found()
-    }
-}
-
-/// The longest time-out that a probe may ask for.
-const LONGEST_PROBE: Duration = Duration::from_mins(1);
-
-async fn probe(checks: &Checks, endpoint: &str, check: Option<&str>, query: &str) -> Response<Full<Bytes>> {
-    let (mut excluded, mut verbose, mut timeout) = (Vec::new(), false, None);
-    for (key, value) in form_urlencoded::parse(query.as_bytes()) {
-        match &*key {
-            "exclude" => excluded.push(value.into_owned()),
-            "verbose" => verbose = true,
-            "timeout" => match duration(&value) {
-                Some(asked) => timeout = Some(asked.min(LONGEST_PROBE)),
-                None => return text(StatusCode::BAD_REQUEST, "timeout must be like 500ms, 2s or 1m\n".to_owned()),
-            },
-            _ => {}
+        match &self.health {
+            Some(health) => health.answer(&path, request.uri().query().unwrap_or_default()).await,
+            None => not_found(),
         }
     }
-    let report = match check {
-        None => checks.ask(endpoint, &excluded, timeout).await,
-        Some(name) => match checks.ask_one(endpoint, name, timeout).await {
-            Some(report) => report,
-            None => return not_found(),
-        },
-    };
-    let status = if report.is_ok() { StatusCode::OK } else { StatusCode::INTERNAL_SERVER_ERROR };
-    text(status, report.body(verbose))
 }
 
-/// A number with a unit, or of seconds.
-fn duration(text: &str) -> Option<Duration> {
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at_checked(digits)?;
-    let number = number.parse().ok()?;
-    match unit {
-        "ms" => Some(Duration::from_millis(number)),
-        "" | "s" => Some(Duration::from_secs(number)),
-        "m" => Some(Duration::from_secs(number.saturating_mul(60))),
-        _ => None,
-    }
-}
-
-fn scrape(metrics: &Registry, format: Format) -> Response<Full<Bytes>> {
+fn scrape(metrics: &Registry, format: Format) -> Answer {
     match metrics.encode(format) {
         Ok(body) => with_type(StatusCode::OK, format.content_type(), body),
         Err(error) => {
             tracing::error!(%error, "a metric of the program fails to encode itself");
-            text(StatusCode::INTERNAL_SERVER_ERROR, "a metric fails to encode itself\n".to_owned())
+            text(StatusCode::INTERNAL_SERVER_ERROR, "a metric fails to encode itself\n")
         }
     }
-}
-
-fn not_found() -> Response<Full<Bytes>> {
-    text(StatusCode::NOT_FOUND, "not found\n".to_owned())
-}
-
-fn text(status: StatusCode, body: String) -> Response<Full<Bytes>> {
-    with_type(status, TEXT, body)
-}
-
-fn with_type(status: StatusCode, content_type: &'static str, body: String) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(Bytes::from(body)));
-    *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-    response
 }
 
 #[cfg(test)]
@@ -133,14 +74,15 @@ mod tests {
     use bytes::Bytes;
     use controller_runtime_metrics::Registry;
     use http::{Method, Request};
-    use http_body_util::BodyExt as _;
+    use http_body_util::{BodyExt as _, Empty};
     use tokio::time::Instant;
 
     use super::{Endpoint, Health};
     use crate::health::Check;
 
     async fn answer(endpoint: &Endpoint, method: Method, uri: &str, accept: &str) -> (u16, String, String) {
-        let request = Request::builder().method(method).uri(uri).header("accept", accept).body(()).expect("a request");
+        let request = Request::builder().method(method).uri(uri).header("accept", accept).body(Empty::<Bytes>::new());
+        let request = request.expect("a request");
         let Ok(response) = endpoint.answer(request).await;
         let content_type = response.headers()["content-type"].to_str().expect("text").to_owned();
         let status = response.status().as_u16();
@@ -154,7 +96,7 @@ mod tests {
         health.ready.add("ok", Check::new(|| async { Ok::<(), &str>(()) }));
         let metrics = Registry::new();
         metrics.controller("database", 1);
-        Endpoint { health: Some(health), metrics: Some(metrics) }
+        Endpoint { health: Some(health), metrics: Some(metrics), debug: None }
     }
 
     #[tokio::test]
