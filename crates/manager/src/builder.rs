@@ -4,13 +4,17 @@ use std::time::Duration;
 
 use controller_runtime_ambient::Ambient;
 use controller_runtime_cache::{Cache, CacheOptions, DelegatingClient};
-use controller_runtime_client::{Client, ClientOptions};
+use controller_runtime_client::{Client, ClientOptions, FieldValidation, RateLimit, WarningHandler};
 use controller_runtime_metrics::Registry;
 use controller_runtime_scheme::Scheme;
 
-use crate::endpoint::{Endpoint, Health};
+use crate::door::Door;
+use crate::endpoint::{Debug, Endpoint, Health, Scrapes};
 use crate::error::ManagerError;
+use crate::health::watchdog::{self, Heart};
+use crate::logs::LogHandle;
 use crate::manager::{Manager, Parts, Timing};
+use crate::security::{Access, Gate, Tls};
 use crate::server::Server;
 
 /// How a manager reaches its API server.
@@ -79,6 +83,14 @@ pub(crate) struct Settings {
     /// Each request's deadline; by default 30 s.
     #[builder(default = Duration::from_secs(30))]
     request_timeout: Duration,
+    /// What the server does about unknown or duplicate fields of what is written; by default it warns.
+    field_validation: Option<FieldValidation>,
+    /// How many requests, watches aside, are under way at most; by default 100.
+    concurrent_requests: Option<usize>,
+    /// How many requests are sent per second; by default as many as the server takes.
+    rate_limit: Option<RateLimit>,
+    /// Who is told of the server's warnings, which are logged in any case; by default nobody else.
+    warning_handler: Option<WarningHandler>,
     /// How the cache works, for example which namespaces it holds.
     #[builder(default)]
     cache: CacheOptions,
@@ -90,9 +102,33 @@ pub(crate) struct Settings {
     /// By default, and with `""` or `"0"`, nowhere.
     #[builder(default)]
     health_address: String,
-    /// Where `/metrics` is served, without encryption; written as the health address, which it may be equal to.
+    /// Where `/metrics` is served; written as the health address, which it may be equal to. Anybody who reaches it may
+    /// read it, without encryption, unless `metrics_tls` and `metrics_access` say otherwise.
     #[builder(default)]
     metrics_address: String,
+    /// Encrypts the server of `/metrics`, with what else is served at its address. By default it is not encrypted.
+    metrics_tls: Option<Tls>,
+    /// Who may read `/metrics`; by default everybody.
+    metrics_access: Option<Access>,
+    /// Whether reconciles are shown under short names, too: `reconcile_total` and `reconcile_duration_seconds`. By default
+    /// they are not.
+    #[builder(default)]
+    short_metric_names: bool,
+    /// Where `/debug/` is served, for the program's operators: the log level (with `log_handle`) and, with the feature
+    /// `profiling`, `/debug/pprof/profile`. By default, and with `""` or `"0"`, nowhere. Who reaches it can fill the logs
+    /// and use CPU time: take an address such as `127.0.0.1:6060`.
+    #[builder(default)]
+    debug_address: String,
+    /// Lets `/debug/log` show (GET) and change (PUT) which logs the program writes, in the way that `RUST_LOG` says it. By
+    /// default nobody can over the network.
+    log_handle: Option<LogHandle>,
+    /// Lets `/livez` fail, by its check `event-loop`, when the program's event loop has not turned for so long: it is
+    /// starved, or what blocks without an await holds all its threads. Such a program often answers no probe at all, which
+    /// whoever probes takes for a failure, too. By default it isn't looked for; a minute is a good choice.
+    event_loop_watchdog: Option<Duration>,
+    /// Lets `/livez` fail, by its check `workers`, when a controller has been at one object for so long; choose more than
+    /// the longest reconcile takes. By default it isn't looked for.
+    worker_watchdog: Option<Duration>,
     /// How long the manager's parts have to end after the stop before they are aborted; by default 30 s. With zero nobody
     /// is waited for, with `None` everybody for as long as it takes.
     #[builder(default = Some(Duration::from_secs(30)), with = |timeout: impl Into<Option<Duration>>| timeout.into())]
@@ -115,11 +151,19 @@ impl<S: manager_builder::IsComplete> ManagerBuilder<S> {
 
 impl Settings {
     async fn build(self) -> Result<Manager, ManagerError> {
+        self.metrics.register_process();
+        if self.short_metric_names {
+            self.metrics.register_short_names();
+        }
         let options = ClientOptions::builder()
             .ambient(self.ambient.clone())
             .metrics(self.metrics.clone())
             .timeout(self.request_timeout)
             .maybe_field_manager(self.field_manager)
+            .maybe_field_validation(self.field_validation)
+            .maybe_concurrent_requests(self.concurrent_requests)
+            .maybe_rate_limit(self.rate_limit)
+            .maybe_warning_handler(self.warning_handler)
             .build();
         let client = match self.connection {
             Connection::Config(config) => Client::from_config(*config, options)?,
@@ -127,10 +171,27 @@ impl Settings {
         };
         let cache = Cache::new(client.clone(), self.cache);
         let health = Health::default();
+        let heart = self.event_loop_watchdog.map(|bound| (Heart::default(), bound));
+        if let Some((heart, bound)) = &heart {
+            health.live.add("event-loop", heart.check(*bound));
+        }
+        if let Some(bound) = self.worker_watchdog {
+            health.live.add("workers", watchdog::workers(&self.metrics, bound));
+        }
+        let gate = self.metrics_access.map(|access| Gate::new(access, &client));
+        let scrapes = Scrapes { registry: self.metrics.clone(), gate };
+        let debug = Debug { logs: self.log_handle };
+        let healthy = Endpoint { health: Some(health.clone()), ..Endpoint::default() };
+        let measured = Endpoint { scrapes: Some(scrapes), ..Endpoint::default() };
+        let debugged = Endpoint { debug: Some(debug), ..Endpoint::default() };
+        let wanted = [
+            ("health", self.health_address, healthy, None),
+            ("metrics", self.metrics_address, measured, self.metrics_tls),
+            ("debug", self.debug_address, debugged, None),
+        ];
         let mut servers = Vec::new();
-        for (what, address, endpoint) in endpoints(&self.health_address, &self.metrics_address, &health, &self.metrics)
-        {
-            servers.push(Server::bind(what, address, endpoint).await?);
+        for door in Door::of(wanted) {
+            servers.push(Server::bind(door).await?);
         }
         Ok(Manager::new(Parts {
             ambient: self.ambient,
@@ -139,41 +200,10 @@ impl Settings {
             metrics: self.metrics,
             scheme: Arc::new(self.scheme),
             health,
+            heart,
             servers,
             timing: Timing { cache_sync: self.cache_sync_timeout, graceful: self.graceful_timeout },
             concurrency: self.concurrency,
         }))
-    }
-}
-
-/// What is to be served where. One address can serve both.
-fn endpoints(
-    for_health: &str,
-    for_metrics: &str,
-    health: &Health,
-    metrics: &Registry,
-) -> Vec<(&'static str, String, Endpoint)> {
-    let mut endpoints = Vec::new();
-    match (address(for_health), address(for_metrics)) {
-        (Some(both), Some(same)) if both == same && !both.ends_with(":0") => {
-            let endpoint = Endpoint { health: Some(health.clone()), metrics: Some(metrics.clone()) };
-            endpoints.push(("health and metrics", both, endpoint));
-        }
-        (for_health, for_metrics) => {
-            let endpoint = Endpoint { health: Some(health.clone()), metrics: None };
-            endpoints.extend(for_health.map(|address| ("health", address, endpoint)));
-            let endpoint = Endpoint { health: None, metrics: Some(metrics.clone()) };
-            endpoints.extend(for_metrics.map(|address| ("metrics", address, endpoint)));
-        }
-    }
-    endpoints
-}
-
-/// What the operating system understands; none where nothing is to be served.
-fn address(text: &str) -> Option<String> {
-    match text {
-        "" | "0" => None,
-        text if text.starts_with(':') => Some(format!("0.0.0.0{text}")),
-        text => Some(text.to_owned()),
     }
 }

@@ -15,7 +15,7 @@ pub enum ManagerError {
     #[error("cannot serve {what} at {address}: {source}")]
     Bind {
         /// What was to be served.
-        what: &'static str,
+        what: String,
         /// Where.
         address: String,
         /// What the operating system says.

@@ -31,19 +31,22 @@
 //! ```
 
 mod builder;
+mod door;
 mod endpoint;
 mod error;
 mod health;
 mod logs;
 mod manager;
 mod runnable;
+mod security;
 mod server;
 mod shutdown;
 
 pub use builder::{Connection, ManagerBuilder};
 pub use error::ManagerError;
 pub use health::Check;
-pub use logs::{LogError, LogFormat, init_logs};
+pub use logs::{LogError, LogFormat, LogHandle, init_logs};
 pub use manager::Manager;
 pub use runnable::{ShutdownReport, StillRunning};
+pub use security::{Access, Refusal, Tls, TlsError};
 pub use shutdown::{Shutdown, shutdown_signals};

@@ -16,6 +16,7 @@ use crate::builder::{Connection, ManagerBuilder, Settings};
 use crate::endpoint::Health;
 use crate::error::ManagerError;
 use crate::health::Check;
+use crate::health::watchdog::Heart;
 use crate::runnable::{Groups, ShutdownReport};
 use crate::server::Server;
 use crate::shutdown::Shutdown;
@@ -43,6 +44,8 @@ pub(crate) struct Parts {
     pub(crate) metrics: Registry,
     pub(crate) scheme: Arc<Scheme>,
     pub(crate) health: Health,
+    /// What is to beat for the event loop's watchdog, and within which time.
+    pub(crate) heart: Option<(Heart, Duration)>,
     pub(crate) servers: Vec<Server>,
     pub(crate) timing: Timing,
     pub(crate) concurrency: BTreeMap<String, usize>,
@@ -63,7 +66,7 @@ struct Inner {
     metrics: Registry,
     scheme: Arc<Scheme>,
     health: Health,
-    addresses: Vec<(&'static str, SocketAddr)>,
+    addresses: Vec<(String, SocketAddr)>,
     timing: Timing,
     concurrency: BTreeMap<String, usize>,
     groups: Groups,
@@ -92,9 +95,15 @@ impl Manager {
     }
 
     pub(crate) fn new(parts: Parts) -> Self {
-        let Parts { ambient, client, cache, metrics, scheme, health, servers, timing, concurrency } = parts;
-        let addresses = servers.iter().map(|server| (server.what, server.address())).collect();
+        let Parts { ambient, client, cache, metrics, scheme, health, heart, servers, timing, concurrency } = parts;
+        let addresses = servers.iter().map(|server| (server.what.clone(), server.address())).collect();
         let groups = Groups::new(&ambient);
+        if let Some((heart, bound)) = heart {
+            groups.servers.add(Runnable::new("event-loop watchdog", move |token| async move {
+                heart.beat(bound, token).await;
+                Ok::<(), ManagerError>(())
+            }));
+        }
         let phase = Phase::Built { servers };
         let state = Mutex::new(State { names: BTreeSet::new(), phase, report: None });
         let inner =
@@ -121,6 +130,11 @@ impl Manager {
     /// Where metrics are served.
     pub fn metrics_address(&self) -> Option<SocketAddr> {
         self.address("metrics")
+    }
+
+    /// Where `/debug/` is served.
+    pub fn debug_address(&self) -> Option<SocketAddr> {
+        self.address("debug")
     }
 
     fn address(&self, of: &str) -> Option<SocketAddr> {

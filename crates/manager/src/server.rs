@@ -5,10 +5,13 @@ use controller_runtime_ambient::{Ambient, CancellationToken, TaskGroup};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 
+use crate::door::Door;
 use crate::endpoint::Endpoint;
 use crate::error::ManagerError;
+use crate::security::Tls;
 
 /// A client has so long to send its request's head.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
@@ -22,21 +25,23 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(1);
 /// An HTTP server of a manager: its socket is bound when the manager is built, so that a port in use is seen then.
 #[derive(Debug)]
 pub(crate) struct Server {
-    pub(crate) what: &'static str,
+    pub(crate) what: String,
     listener: TcpListener,
     address: SocketAddr,
     endpoint: Endpoint,
+    tls: Option<Tls>,
 }
 
 impl Server {
-    pub(crate) async fn bind(what: &'static str, address: String, endpoint: Endpoint) -> Result<Self, ManagerError> {
+    pub(crate) async fn bind(door: Door) -> Result<Self, ManagerError> {
+        let Door { what, address, endpoint, tls } = door;
         let bound = async {
             let listener = TcpListener::bind(&address).await?;
             let address = listener.local_addr()?;
             Ok((listener, address))
         };
         match bound.await {
-            Ok((listener, address)) => Ok(Self { what, listener, address, endpoint }),
+            Ok((listener, address)) => Ok(Self { what, listener, address, endpoint, tls }),
             Err(source) => Err(ManagerError::Bind { what, address, source }),
         }
     }
@@ -58,7 +63,10 @@ impl Server {
             match accepted {
                 Ok((stream, _)) => {
                     let (endpoint, token) = (self.endpoint.clone(), connections.token().clone());
-                    connections.spawn("http connection", serve(stream, endpoint, token));
+                    match self.tls.clone() {
+                        None => connections.spawn("http connection", serve(stream, endpoint, token)),
+                        Some(tls) => connections.spawn("https connection", encrypt(stream, tls, endpoint, token)),
+                    }
                 }
                 Err(error) => {
                     tracing::warn!(%error, server = self.what, "cannot accept a connection");
@@ -70,7 +78,24 @@ impl Server {
     }
 }
 
-async fn serve(stream: TcpStream, endpoint: Endpoint, token: CancellationToken) {
+async fn encrypt(stream: TcpStream, tls: Tls, endpoint: Endpoint, token: CancellationToken) {
+    let shaking_hands = tokio::time::timeout(HEAD_TIMEOUT, tls.acceptor().accept(stream));
+    let stream = tokio::select! {
+        biased;
+        () = token.cancelled() => return,
+        stream = shaking_hands => stream,
+    };
+    match stream {
+        Ok(Ok(stream)) => serve(stream, endpoint, token).await,
+        Ok(Err(error)) => tracing::debug!(%error, "a connection could not be encrypted"),
+        Err(_) => tracing::debug!("a client is too slow to encrypt its connection"),
+    }
+}
+
+async fn serve<S>(stream: S, endpoint: Endpoint, token: CancellationToken)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
     let service = service_fn(move |request| {
         let endpoint = endpoint.clone();
         async move { endpoint.answer(request).await }
@@ -85,10 +110,10 @@ async fn serve(stream: TcpStream, endpoint: Endpoint, token: CancellationToken) 
         result = connection.as_mut() => result,
         () = token.cancelled() => {
             connection.as_mut().graceful_shutdown();
-            match tokio::time::timeout(ANSWER_WITHIN, connection).await {
-                Ok(result) => result,
-                Err(_) => return tracing::debug!("a client did not take its answer before the server's end"),
-            }
+            let Ok(result) = tokio::time::timeout(ANSWER_WITHIN, connection).await else {
+                return tracing::debug!("a client did not take its answer before the server's end");
+            };
+            result
         }
     };
     if let Err(error) = result {

@@ -129,7 +129,7 @@ async fn what_reads_starts_when_the_cache_is_synced_or_cannot_be() {
         let service = tower::service_fn(move |_: http::Request<Body>| async move {
             tokio::time::sleep(ms(300)).await;
             let status = answer.get(..3).and_then(|status| status.parse::<u16>().ok()).expect("a status");
-            let body = Body::from(answer[3..].as_bytes().to_vec());
+            let body = Body::from(answer.as_bytes()[3..].to_vec());
             Ok::<_, Infallible>(http::Response::builder().status(status).body(body).expect("a response"))
         });
         let manager = Manager::builder(kube_client::Client::new(service, "default")).ambient(Ambient::seeded(0));
@@ -212,7 +212,7 @@ async fn who_is_late_is_aborted_and_named() {
         let late: Vec<_> = report.still_running.iter().map(|late| (late.name.as_str(), late.ended)).collect();
         match timeout {
             Some(Duration::ZERO) => {
-                assert_eq!(late, [("slow", true), ("quick", true), ("cache", true), ("server", true)])
+                assert_eq!(late, [("slow", true), ("quick", true), ("cache", true), ("server", true)]);
             }
             _ if slow => assert_eq!(late, [("slow", true)]),
             _ => assert_eq!(late, []),
@@ -235,9 +235,9 @@ async fn what_blocks_its_thread_is_reported_and_not_waited_for() {
     let (ready, is_ready) = tokio::sync::oneshot::channel();
     manager
         .add(Runnable::new("blocks", move |_| async move {
-            drop(ready.send(()));
+            ready.send(()).expect("somebody waits");
             // Without an await: no abort reaches it.
-            drop(held.recv());
+            assert!(held.recv().is_err(), "it is dropped");
             Ok::<(), ManagerError>(())
         }))
         .expect("it is new");
@@ -256,7 +256,7 @@ async fn what_blocks_its_thread_is_reported_and_not_waited_for() {
 #[tokio::test]
 async fn a_client_that_takes_no_answer_holds_up_no_stop() {
     let manager = Manager::builder(client()).health_address("127.0.0.1:0").build().await.expect("a free port");
-    let hangs = Check::new(|| std::future::pending::<Result<(), ManagerError>>()).timeout(Duration::from_secs(3600));
+    let hangs = Check::new(std::future::pending::<Result<(), ManagerError>>).timeout(Duration::from_hours(1));
     manager.add_ready_check("hangs", hangs);
     let running = Running::start(&manager);
     let mut stream = TcpStream::connect(manager.health_address().expect("on")).await.expect("it listens");
@@ -332,6 +332,100 @@ async fn probes_and_scrapes_are_answered_while_it_runs() {
     assert_eq!(get(metrics, "/healthz").await.0, 404);
     running.stop().await.expect("no error");
     assert!(TcpStream::connect(health).await.is_err(), "it has ended");
+}
+
+#[tokio::test]
+async fn two_managers_in_one_process_share_nothing() {
+    async fn one(check: &'static str, ok: bool) -> Manager {
+        let manager = builder!().health_address("127.0.0.1:0").metrics_address("127.0.0.1:0");
+        let manager = manager.build().await.expect("free ports");
+        manager.add_ready_check(check, Check::new(move || async move { if ok { Ok(()) } else { Err("not yet") } }));
+        // Both have a controller of the same name.
+        Controller::for_kind::<ConfigMap>().run(Nothing, &manager).expect("the name is new in this manager");
+        manager
+    }
+    let (a, b) = (one("a", true).await, one("b", false).await);
+    a.metrics()
+        .register("only_a", "Of the first", prometheus_client::metrics::gauge::Gauge::<i64>::default())
+        .expect("new");
+    let (running_a, running_b) = (Running::start(&a), Running::start(&b));
+    let (health_a, health_b) = (a.health_address().expect("on"), b.health_address().expect("on"));
+    assert_eq!(get(health_a, "/readyz?verbose").await, (200, "[+]a ok\nreadyz check passed\n".to_owned()));
+    let failed = "[-]b failed: reason withheld\nreadyz check failed\n".to_owned();
+    assert_eq!(get(health_b, "/readyz?verbose").await, (500, failed));
+    for (manager, has) in [(&a, true), (&b, false)] {
+        let (status, text) = get(manager.metrics_address().expect("on"), "/metrics").await;
+        assert_eq!((status, text.contains("only_a 0")), (200, has), "{text}");
+        assert_eq!(text.matches("controller_runtime_active_workers{controller=\"configmap\"}").count(), 1, "{text}");
+    }
+    running_a.stop().await.expect("no error");
+    assert_eq!(get(health_b, "/livez").await, (200, "ok".to_owned()), "the other one goes on");
+    assert!(b.add(logged(&Log::default(), "late", ms(0))).is_ok());
+    running_b.stop().await.expect("no error");
+}
+
+#[tokio::test]
+async fn metrics_tell_of_the_process_and_have_short_names_if_asked_for() {
+    async fn check(short: bool) {
+        let manager = builder!().metrics_address("127.0.0.1:0").short_metric_names(short);
+        let manager = manager.build().await.expect("a free port");
+        Controller::for_kind::<ConfigMap>().run(Nothing, &manager).expect("it is new");
+        let running = Running::start(&manager);
+        let (_, text) = get(manager.metrics_address().expect("on"), "/metrics").await;
+        running.stop().await.expect("no error");
+        for name in ["reconcile_total{", "reconcile_duration_seconds_count{"] {
+            assert_eq!(text.contains(&format!("\n{name}")), short, "{text}");
+        }
+        assert!(text.contains("\ncontroller_runtime_reconcile_total{"), "{text}");
+        assert_eq!(text.contains("\nprocess_resident_memory_bytes "), cfg!(target_os = "linux"), "{text}");
+    }
+    check(true).await;
+    check(false).await;
+}
+
+/// Stays at every object for ever.
+struct Stuck;
+
+impl Reconciler<ConfigMap> for Stuck {
+    async fn reconcile(&self, _cx: &Context, _object: Arc<ConfigMap>) -> Result<Action> {
+        std::future::pending().await
+    }
+}
+
+#[tokio::test]
+async fn the_watchdogs_are_live_checks() {
+    // One object, which a paused clock would be too fast for.
+    let service = tower::service_fn(|request: http::Request<Body>| async move {
+        let object = r#"{"metadata":{"name":"a","namespace":"default","uid":"1","resourceVersion":"1"}}"#;
+        let list = format!(
+            r#"{{"kind":"ConfigMapList","apiVersion":"v1","metadata":{{"resourceVersion":"1"}},"items":[{object}]}}"#
+        );
+        let watch = request.uri().query().is_some_and(|query| query.contains("watch="));
+        if watch {
+            std::future::pending::<()>().await;
+        }
+        Ok::<_, Infallible>(http::Response::new(Body::from(list.into_bytes())))
+    });
+    let manager = Manager::builder(kube_client::Client::new(service, "default"))
+        .health_address("127.0.0.1:0")
+        .event_loop_watchdog(Duration::from_mins(1))
+        .worker_watchdog(ms(50))
+        .graceful_timeout(Duration::ZERO)
+        .build()
+        .await
+        .expect("a free port");
+    Controller::for_kind::<ConfigMap>().run(Stuck, &manager).expect("it is new");
+    let running = Running::start(&manager);
+    let health = manager.health_address().expect("on");
+    assert_eq!(get(health, "/livez/event-loop").await.0, 200);
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while get(health, "/livez/workers").await.0 == 200 {
+        assert!(Instant::now() < deadline, "the worker isn't seen to be stuck");
+        tokio::time::sleep(ms(10)).await;
+    }
+    let failed = "[+]event-loop ok\n[-]workers failed: reason withheld\nlivez check failed\n".to_owned();
+    assert_eq!(get(health, "/livez").await, (500, failed));
+    running.stop().await.expect("nobody waits");
 }
 
 #[tokio::test]

@@ -23,7 +23,8 @@ impl ComputedGauges {
         self.sources.lock().insert(owner, source);
     }
 
-    fn collect(&self) -> Vec<(Labels, f64)> {
+    /// All series of all owners that are there.
+    pub(crate) fn collect(&self) -> Vec<(Labels, f64)> {
         // A source may take its owner's lock: it is not called under ours.
         let sources = self.sources.lock().clone();
         let (mut series, mut gone) = (Vec::new(), Vec::new());

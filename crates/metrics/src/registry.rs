@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use parking_lot::RwLock;
 use prometheus_client::encoding::{prometheus_text, text};
@@ -126,6 +127,11 @@ impl Registry {
     /// The metrics of the work queue `name` that belongs to `controller`.
     pub fn workqueue(&self, name: &str, controller: &str) -> QueueMetrics {
         self.inner.queues.get_or_init(|| QueueFamilies::new(self)).of(name, controller)
+    }
+
+    /// How long the key that is longest in work has been so, for each queue by its name; zero where none is in work.
+    pub fn longest_running(&self) -> Vec<(String, Duration)> {
+        self.inner.queues.get().map(QueueFamilies::longest_running).unwrap_or_default()
     }
 
     /// The metrics of requests to an API server.

@@ -96,6 +96,15 @@ impl QueueFamilies {
         families
     }
 
+    /// By the queue's name.
+    pub(crate) fn longest_running(&self) -> Vec<(String, Duration)> {
+        let named = |(labels, seconds): (Labels, f64)| {
+            let name = labels.into_iter().find_map(|(key, value)| (key == "name").then_some(value));
+            (name.unwrap_or_default(), Duration::try_from_secs_f64(seconds).unwrap_or_default())
+        };
+        self.longest_running.collect().into_iter().map(named).collect()
+    }
+
     pub(crate) fn of(&self, name: &str, controller: &str) -> QueueMetrics {
         let labels = [("name", name), ("controller", controller)];
         QueueMetrics {
@@ -218,8 +227,10 @@ mod tests {
         workqueue_unfinished_work_seconds{name="database",controller="database"} 2.5
         workqueue_longest_running_processor_seconds{name="database",controller="database"} 2.0
         "#);
+        assert_eq!(registry.longest_running(), [("database".to_owned(), Duration::from_secs(2))]);
         drop(queue);
         assert_eq!(gauges(&registry), "");
+        assert_eq!(registry.longest_running(), []);
     }
 
     #[test]

@@ -3,6 +3,9 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Response, StatusCode};
 use http_body_util::Full;
 
+/// Why the body of a request breaks off.
+pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
 /// What a manager's HTTP server says.
 pub(crate) type Answer = Response<Full<Bytes>>;
 

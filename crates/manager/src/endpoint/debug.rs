@@ -4,7 +4,7 @@ use http::{HeaderValue, Method, Request, StatusCode};
 use http_body::Body;
 use http_body_util::{BodyExt as _, Limited};
 
-use crate::endpoint::answer::{Answer, not_found, text};
+use crate::endpoint::answer::{Answer, BoxError, not_found, text};
 use crate::logs::LogHandle;
 
 /// Longer directives are refused.
@@ -18,7 +18,11 @@ pub(crate) struct Debug {
 
 impl Debug {
     /// The answer to a path below `/debug/`.
-    pub(crate) async fn answer<B: Body<Data = Bytes>>(&self, path: &str, request: Request<B>) -> Answer {
+    pub(crate) async fn answer<B: Body<Data = Bytes, Error: Into<BoxError>>>(
+        &self,
+        path: &str,
+        request: Request<B>,
+    ) -> Answer {
         match path {
             "log" => match &self.logs {
                 Some(logs) => self::logs(logs, request).await,
@@ -32,7 +36,7 @@ impl Debug {
 }
 
 /// GET gives the directives, PUT changes them.
-async fn logs<B: Body<Data = Bytes>>(logs: &LogHandle, request: Request<B>) -> Answer {
+async fn logs<B: Body<Data = Bytes, Error: Into<BoxError>>>(logs: &LogHandle, request: Request<B>) -> Answer {
     match *request.method() {
         Method::GET | Method::HEAD => {}
         Method::PUT => {

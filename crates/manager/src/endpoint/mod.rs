@@ -1,38 +1,49 @@
 use std::convert::Infallible;
 
 use bytes::Bytes;
-use controller_runtime_metrics::{Format, Registry};
-use http::header::{ACCEPT, ALLOW, X_CONTENT_TYPE_OPTIONS};
+use http::header::{ALLOW, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderValue, Method, Request, StatusCode};
 use http_body::Body;
 
-use crate::endpoint::answer::{Answer, not_found, text, with_type};
+use crate::endpoint::answer::{Answer, BoxError, not_found, text};
 
 mod answer;
 mod debug;
 mod probe;
 #[cfg(feature = "profiling")]
 mod profile;
+mod scrape;
 
 pub(crate) use debug::Debug;
 pub(crate) use probe::Health;
+pub(crate) use scrape::Scrapes;
 
 /// What a manager's HTTP server answers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Endpoint {
     pub(crate) health: Option<Health>,
-    pub(crate) metrics: Option<Registry>,
+    pub(crate) scrapes: Option<Scrapes>,
     pub(crate) debug: Option<Debug>,
 }
 
 impl Endpoint {
-    pub(crate) async fn answer<B: Body<Data = Bytes>>(&self, request: Request<B>) -> Result<Answer, Infallible> {
+    pub(crate) async fn answer<B: Body<Data = Bytes, Error: Into<BoxError>>>(
+        &self,
+        request: Request<B>,
+    ) -> Result<Answer, Infallible> {
         let mut response = self.of(request).await;
         response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         Ok(response)
     }
 
-    async fn of<B: Body<Data = Bytes>>(&self, request: Request<B>) -> Answer {
+    /// Answers what the other one does, too.
+    pub(crate) fn join(&mut self, other: Self) {
+        self.health = self.health.take().or(other.health);
+        self.scrapes = self.scrapes.take().or(other.scrapes);
+        self.debug = self.debug.take().or(other.debug);
+    }
+
+    async fn of<B: Body<Data = Bytes, Error: Into<BoxError>>>(&self, request: Request<B>) -> Answer {
         let path = request.uri().path().trim_matches('/').to_owned();
         if let Some(below) = path.strip_prefix("debug/")
             && let Some(debug) = &self.debug
@@ -45,24 +56,14 @@ impl Endpoint {
             return response;
         }
         if path == "metrics"
-            && let Some(metrics) = &self.metrics
+            && let Some(scrapes) = &self.scrapes
         {
-            let accept = request.headers().get(ACCEPT).and_then(|accept| accept.to_str().ok());
-            return scrape(metrics, Format::from_accept(accept));
+            let (head, _) = request.into_parts();
+            return scrapes.answer(head).await;
         }
         match &self.health {
             Some(health) => health.answer(&path, request.uri().query().unwrap_or_default()).await,
             None => not_found(),
-        }
-    }
-}
-
-fn scrape(metrics: &Registry, format: Format) -> Answer {
-    match metrics.encode(format) {
-        Ok(body) => with_type(StatusCode::OK, format.content_type(), body),
-        Err(error) => {
-            tracing::error!(%error, "a metric of the program fails to encode itself");
-            text(StatusCode::INTERNAL_SERVER_ERROR, "a metric fails to encode itself\n")
         }
     }
 }
@@ -77,7 +78,7 @@ mod tests {
     use http_body_util::{BodyExt as _, Empty};
     use tokio::time::Instant;
 
-    use super::{Endpoint, Health};
+    use super::{Debug, Endpoint, Health, Scrapes};
     use crate::health::Check;
 
     async fn answer(endpoint: &Endpoint, method: Method, uri: &str, accept: &str) -> (u16, String, String) {
@@ -96,7 +97,8 @@ mod tests {
         health.ready.add("ok", Check::new(|| async { Ok::<(), &str>(()) }));
         let metrics = Registry::new();
         metrics.controller("database", 1);
-        Endpoint { health: Some(health), metrics: Some(metrics), debug: None }
+        let scrapes = Scrapes { registry: metrics, gate: None };
+        Endpoint { health: Some(health), scrapes: Some(scrapes), debug: Some(Debug::default()) }
     }
 
     #[tokio::test]
@@ -121,6 +123,7 @@ mod tests {
         check("/readyz?timeout=soon", 400, "timeout must be like 500ms, 2s or 1m\n").await;
         check("/readyz/bad", 500, "[-]bad failed: reason withheld\nreadyz check failed\n").await;
         check("/readyz/none", 404, "not found\n").await;
+        check("/debug/log", 404, "not found\n").await;
         check("/", 404, "not found\n").await;
     }
 
@@ -149,6 +152,23 @@ mod tests {
             answer(&endpoint(), Method::GET, "/metrics", "application/openmetrics-text").await;
         assert!(content_type.starts_with("application/openmetrics-text; version=1.0.0"));
         assert!(body.ends_with("# EOF\n"));
+    }
+
+    #[cfg(feature = "profiling")]
+    #[tokio::test]
+    async fn a_profile_is_taken_for_a_bounded_time() {
+        let profile = |query: &'static str| async move {
+            let request = Request::get(format!("/debug/pprof/profile{query}")).body(Empty::<Bytes>::new());
+            let Ok(response) = endpoint().answer(request.expect("a request")).await;
+            (response.status().as_u16(), response.into_body().collect().await.expect("a body").to_bytes().len())
+        };
+        for query in ["?seconds=0", "?seconds=61", "?seconds=long"] {
+            assert_eq!(profile(query).await.0, 400, "{query}");
+        }
+        // While one is being taken, another one can't.
+        let ((first, bytes), (second, _)) = tokio::join!(profile("?seconds=1"), profile("?seconds=1"));
+        assert_eq!((first, second), (200, 409));
+        assert!(bytes > 0);
     }
 
     #[tokio::test]

@@ -107,10 +107,7 @@ impl Group {
         for mut member in self.take() {
             let ended = match deadline {
                 Some(deadline) => timeout_at(deadline, &mut member.task).await.is_ok(),
-                None => {
-                    drop((&mut member.task).await);
-                    true
-                }
+                None => (&mut member.task).await.map_or(true, |()| true),
             };
             if !ended {
                 tracing::error!(name = member.name, "still running at the end of the graceful time-out: aborting");
