@@ -80,7 +80,8 @@ async fn main() -> Result<()> {
         async move { manager.start(stop).await }
     });
     // As kubelet and Prometheus would ask.
-    let health = manager.health_address().ok_or("health is off").map_err(controller_runtime_controller::Error::terminal)?;
+    let health =
+        manager.health_address().ok_or("health is off").map_err(controller_runtime_controller::Error::terminal)?;
     while !get(health, "/readyz").await?.ends_with("\r\n\r\nok") {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }

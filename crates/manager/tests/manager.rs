@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use controller_runtime_ambient::{Ambient, CancellationToken};
+use controller_runtime_cache::CacheOptions;
 use controller_runtime_controller::{Action, AddError, Context, Controller, Host, Reconciler, Result, Runnable, Stage};
 use controller_runtime_manager::{Check, Manager, ManagerError, StillRunning};
 use http_body_util::{BodyExt as _, Empty};
@@ -29,6 +30,11 @@ fn client() -> kube_client::Client {
         Ok::<_, Infallible>(response)
     });
     kube_client::Client::new(service, "default")
+}
+
+/// A cache that asks for lists, which are easier to script than streams.
+fn pages() -> CacheOptions {
+    CacheOptions::builder().streaming_lists(false).build()
 }
 
 /// A builder of a manager that is to be repeatable.
@@ -133,7 +139,8 @@ async fn what_reads_starts_when_the_cache_is_synced_or_cannot_be() {
             Ok::<_, Infallible>(http::Response::builder().status(status).body(body).expect("a response"))
         });
         let manager = Manager::builder(kube_client::Client::new(service, "default")).ambient(Ambient::seeded(0));
-        let manager = manager.cache_sync_timeout(Duration::from_secs(5)).build().await.expect("nothing is bound");
+        let manager =
+            manager.cache(pages()).cache_sync_timeout(Duration::from_secs(5)).build().await.expect("nothing is bound");
         let _informer = manager.cache().informer::<ConfigMap>();
         let started = Arc::new(Mutex::new(Vec::new()));
         let before = Instant::now();
@@ -407,6 +414,7 @@ async fn the_watchdogs_are_live_checks() {
         Ok::<_, Infallible>(http::Response::new(Body::from(list.into_bytes())))
     });
     let manager = Manager::builder(kube_client::Client::new(service, "default"))
+        .cache(pages())
         .health_address("127.0.0.1:0")
         .event_loop_watchdog(Duration::from_mins(1))
         .worker_watchdog(ms(50))

@@ -21,3 +21,12 @@ applied twice: still one change
 deleted, and then there is none";
     check("controller-runtime-client", "three_views", &[], expected).await;
 }
+
+#[tokio::test]
+async fn manager_whole_program() {
+    let expected = "\
+ready: its cache is synced
+reconciled: <namespace>/whole-program
+stopped: cancelled, 0 parts were late";
+    check("controller-runtime-manager", "whole_program", &[], expected).await;
+}
