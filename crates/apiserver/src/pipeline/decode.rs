@@ -6,7 +6,7 @@ use std::sync::Arc;
 use controller_runtime_schema::{FieldError, FieldPath, Schema, prune};
 use serde_json::Value;
 
-use super::parse::{self, Document};
+use super::parse::{self, Document, KeyProblem};
 use super::typed;
 use crate::catalogue::catalogue;
 use crate::custom;
@@ -123,12 +123,18 @@ pub(crate) fn media_type(call: &Call) -> Result<&'static str, ApiError> {
 /// Decodes the body of a create or update into an object of the call's resource.
 pub(crate) fn object(call: &Call, validation: FieldValidation) -> Result<Value, ApiError> {
     let document = document(call)?;
-    typed_object(call, document, validation)
+    let is_json = media_type(call)? == "application/json";
+    decoded(call, document, validation, is_json && call.resource.strategy.typed())
 }
 
 /// Brings a parsed document into the form of the call's resource: kind checked, types checked, unknown fields dropped,
 /// empty fields normalized. Defaults are not yet set.
 pub(crate) fn typed_object(call: &Call, document: Document, validation: FieldValidation) -> Result<Value, ApiError> {
+    decoded(call, document, validation, false)
+}
+
+/// `in_order` says that problems are told in the order of the body, which is JSON: Go's types are filled while it is read.
+fn decoded(call: &Call, document: Document, validation: FieldValidation, in_order: bool) -> Result<Value, ApiError> {
     let resource = &call.resource;
     let Document { mut value, duplicates } = document;
     check_kind(call, &mut value)?;
@@ -155,13 +161,22 @@ pub(crate) fn typed_object(call: &Call, document: Document, validation: FieldVal
         unknown.extend(of_metadata);
         unknown.sort();
     } else {
-        // Metadata is looked at after everything else, wherever it is.
         let dropped = custom::coerce(&mut value, &schema, &mut |metadata| embedded_metadata(metadata, &meta));
         of_metadata.extend(dropped.map_err(|error| refuse(error.to_string()))?);
+        // Metadata is told before everything else, wherever it is.
         of_metadata.sort();
-        unknown.extend(of_metadata);
+        of_metadata.append(&mut unknown);
+        unknown = of_metadata;
     }
-    report(call, &value, unknown, duplicates, validation)?;
+    if validation != FieldValidation::Ignore && !(unknown.is_empty() && duplicates.is_empty()) {
+        let problems = if in_order {
+            parse::in_order(&call.body, &unknown, &duplicates)
+        } else {
+            let duplicates = duplicates.into_iter().map(KeyProblem::Duplicate);
+            duplicates.chain(unknown.into_iter().map(KeyProblem::Unknown)).collect()
+        };
+        report(call, &value, &problems, validation)?;
+    }
     resource.strategy.normalize(&mut value);
     if resets_tracking {
         fields::set(&mut value, "managedFields", Value::Array(Vec::new()));
@@ -254,20 +269,15 @@ fn cannot_be_handled(value: &Value, resource: &Resource) -> String {
     format!("{kind} in version {} cannot be handled as a {}", quote(&resource.version), resource.kind)
 }
 
-fn report(
-    call: &Call,
-    value: &Value,
-    unknown: Vec<String>,
-    duplicates: Vec<String>,
-    validation: FieldValidation,
-) -> Result<(), ApiError> {
-    if validation == FieldValidation::Ignore || (unknown.is_empty() && duplicates.is_empty()) {
-        return Ok(());
-    }
-    let unknown = unknown.into_iter().map(|path| format!("unknown field {}", quote(&path)));
-    let texts: Vec<String> =
-        unknown.chain(duplicates.into_iter().map(|path| format!("duplicate field {}", quote(&path)))).collect();
-    if validation == FieldValidation::Strict {
+fn report(call: &Call, value: &Value, problems: &[KeyProblem], validation: FieldValidation) -> Result<(), ApiError> {
+    let texts: Vec<String> = problems
+        .iter()
+        .map(|problem| match problem {
+            KeyProblem::Unknown(path) => format!("unknown field {}", quote(path)),
+            KeyProblem::Duplicate(path) => format!("duplicate field {}", quote(path)),
+        })
+        .collect();
+    if validation == FieldValidation::Strict && !texts.is_empty() {
         let (handled, texts) = (cannot_be_handled(value, &call.resource), texts.join(", "));
         return Err(ApiError::bad_request(format!("{handled}: strict decoding error: {texts}")));
     }

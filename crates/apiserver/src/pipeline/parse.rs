@@ -1,8 +1,9 @@
 //! Text to JSON values, noting keys that stand twice.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
 /// Duplicates that are noted at most: as many as Go's strict decoder reports. Each is compared with those before it.
@@ -14,6 +15,23 @@ pub(crate) struct Document {
     pub(crate) value: Value,
     /// Paths of keys that stand more than once in their object, the first hundred; the last one of a key counts.
     pub(crate) duplicates: Vec<String>,
+}
+
+/// What is wrong with the keys of a JSON text, by the path of the first: `unknown` ones, inside of which nothing is looked
+/// at, and `duplicates` among the others. In the order of the text, each once, as Go's decoder tells them.
+pub(crate) fn in_order(bytes: &[u8], unknown: &[String], duplicates: &[String]) -> Vec<KeyProblem> {
+    let ordering = Ordering { unknown, duplicates, found: RefCell::default() };
+    let seed = InOrder { place: &Place::Root, ordering: &ordering };
+    // The text was parsed before, so it is well formed.
+    let _ = seed.deserialize(&mut serde_json::Deserializer::from_slice(bytes));
+    ordering.found.into_inner()
+}
+
+/// A key that is not as it should be, by its path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum KeyProblem {
+    Unknown(String),
+    Duplicate(String),
 }
 
 /// Parses JSON. The error is the text with which Go's decoder reports it.
@@ -70,6 +88,114 @@ impl std::fmt::Display for Place<'_> {
             Self::Key(parent, key) => write!(f, "{parent}.{key}"),
             Self::Index(parent, index) => write!(f, "{parent}[{index}]"),
         }
+    }
+}
+
+impl Place<'_> {
+    /// Whether this place is what a path ends with, up to `rest`.
+    fn is(&self, path: &str) -> bool {
+        match self {
+            Self::Root => path.is_empty(),
+            Self::Key(Self::Root, key) => path == *key,
+            Self::Key(parent, key) => {
+                path.strip_suffix(key).and_then(|rest| rest.strip_suffix('.')).is_some_and(|rest| parent.is(rest))
+            }
+            Self::Index(parent, index) => {
+                let rest = path.strip_suffix(']').and_then(|rest| rest.strip_suffix(index.to_string().as_str()));
+                rest.and_then(|rest| rest.strip_suffix('[')).is_some_and(|rest| parent.is(rest))
+            }
+        }
+    }
+}
+
+struct Ordering<'a> {
+    unknown: &'a [String],
+    duplicates: &'a [String],
+    found: RefCell<Vec<KeyProblem>>,
+}
+
+impl Ordering<'_> {
+    fn note(&self, problem: KeyProblem) {
+        let mut found = self.found.borrow_mut();
+        if !found.contains(&problem) {
+            found.push(problem);
+        }
+    }
+}
+
+struct InOrder<'a> {
+    place: &'a Place<'a>,
+    ordering: &'a Ordering<'a>,
+}
+
+impl<'de> DeserializeSeed<'de> for InOrder<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for InOrder<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        for index in 0.. {
+            let place = Place::Index(self.place, index);
+            if items.next_element_seed(InOrder { place: &place, ordering: self.ordering })?.is_none() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        let mut seen = BTreeSet::new();
+        while let Some(key) = members.next_key::<String>()? {
+            let place = Place::Key(self.place, &key);
+            let named = |paths: &[String]| paths.iter().find(|path| place.is(path)).cloned();
+            if let Some(path) = named(self.ordering.unknown) {
+                self.ordering.note(KeyProblem::Unknown(path));
+                members.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            members.next_value_seed(InOrder { place: &place, ordering: self.ordering })?;
+            if seen.contains(&key)
+                && let Some(path) = named(self.ordering.duplicates)
+            {
+                self.ordering.note(KeyProblem::Duplicate(path));
+            }
+            seen.insert(key);
+        }
+        Ok(())
     }
 }
 
@@ -152,13 +278,27 @@ impl<'de> Visitor<'de> for Noting<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{json, yaml};
+    use super::{KeyProblem, in_order, json, yaml};
 
     #[test]
     fn duplicates_are_noted_with_their_path() {
         let document = json(br#"{"a":1,"b":[{"c":1,"c":2,"c":3}],"a":2}"#).unwrap();
         assert_eq!(document.duplicates, ["b[0].c", "a"]);
         assert_eq!(document.value.to_string(), r#"{"a":2,"b":[{"c":3}]}"#);
+    }
+
+    #[test]
+    fn problems_come_in_the_order_of_the_text() {
+        let text = br#"{"z":{"a":1,"a":2},"m":{"n":1,"n":2,"b":[{"x":1},{"x":1,"c":1,"c":1}]},"a":1,"z":3,"k.l":1}"#;
+        let texts = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect::<Vec<_>>();
+        let duplicates = json(text).unwrap().duplicates;
+        let problems = in_order(text, &texts(&["a", "k.l", "m.b[1].x", "z"]), &duplicates);
+        let unknown = |path: &str| KeyProblem::Unknown(path.to_owned());
+        let duplicate = |path: &str| KeyProblem::Duplicate(path.to_owned());
+        assert_eq!(
+            problems,
+            [unknown("z"), duplicate("m.n"), unknown("m.b[1].x"), duplicate("m.b[1].c"), unknown("a"), unknown("k.l")]
+        );
     }
 
     #[test]

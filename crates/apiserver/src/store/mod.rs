@@ -117,22 +117,20 @@ impl Store {
     /// Stores a new object.
     #[cfg(test)]
     pub(crate) fn create(&self, collection: &str, key: ObjectKey, value: Value) -> Result<Arc<Object>, WriteError> {
-        self.create_under(None, collection, key, value)
+        self.create_under(&[], collection, key, value)
     }
 
-    /// Stores a new object, provided that `parent`, which it may only be created under, still is as the caller saw it.
+    /// Stores a new object, provided that `parents`, which it may only be created under, still are as the caller saw them.
     pub(crate) fn create_under(
         &self,
-        parent: Option<&Arc<Object>>,
+        parents: &[Arc<Object>],
         collection: &str,
         key: ObjectKey,
         value: Value,
     ) -> Result<Arc<Object>, WriteError> {
         let size = object::size(&value);
         self.commit(collection, |state, name| {
-            if let Some(parent) = parent {
-                state.check_current(parent)?;
-            }
+            parents.iter().try_for_each(|parent| state.check_current(parent))?;
             if let Some(taken) = state.collections.get(name).and_then(|all| all.objects.get(&key)) {
                 return Err(WriteError::Exists(Arc::clone(taken)));
             }

@@ -15,6 +15,8 @@ pub(crate) struct Range<'a> {
     pub(crate) revision: Option<u64>,
     /// At most so many objects; 0 means all.
     pub(crate) limit: usize,
+    /// Whether the objects beyond the limit are counted, which takes long where there are many.
+    pub(crate) counts_rest: bool,
 }
 
 /// Objects as they were at one revision, in order of namespace and name.
@@ -22,7 +24,7 @@ pub(crate) struct Range<'a> {
 pub(crate) struct Page {
     pub(crate) revision: u64,
     pub(crate) objects: Vec<Arc<Object>>,
-    /// How many more objects the range has, matching or not; 0 when this is all.
+    /// How many more objects the range has, matching or not; 0 when this is all. 1 for any number that wasn't counted.
     pub(crate) remaining: usize,
 }
 
@@ -36,21 +38,37 @@ impl Store {
     ) -> Result<Page, RevisionError> {
         let state = self.state.lock();
         let revision = state.check(collection, range.revision)?;
-        let mut page = Page { revision, objects: Vec::new(), remaining: 0 };
-        let mut take = |object: &Arc<Object>| {
-            if range.limit > 0 && page.objects.len() >= range.limit {
-                page.remaining += 1;
-            } else if matches(object) {
-                page.objects.push(Arc::clone(object));
-            }
-        };
-        if revision == state.revision {
-            state.current(collection, range).for_each(&mut take);
-        } else {
-            state.past(collection, range, revision).values().for_each(&mut take);
+        if revision != state.revision {
+            let objects = state.past(collection, range, revision);
+            drop(state);
+            return Ok(page(revision, objects.values(), range, matches));
         }
-        Ok(page)
+        if range.limit > 0 {
+            return Ok(page(revision, state.current(collection, range), range, matches));
+        }
+        // All of them: what matches is found out without the lock.
+        let mut objects: Vec<_> = state.current(collection, range).cloned().collect();
+        drop(state);
+        objects.retain(|object| matches(object));
+        Ok(Page { revision, objects, remaining: 0 })
     }
+}
+
+fn page<'a>(
+    revision: u64,
+    mut all: impl Iterator<Item = &'a Arc<Object>>,
+    range: &Range<'_>,
+    matches: impl Fn(&Object) -> bool,
+) -> Page {
+    let mut objects = Vec::new();
+    while range.limit == 0 || objects.len() < range.limit {
+        let Some(object) = all.next() else { return Page { revision, objects, remaining: 0 } };
+        if matches(object) {
+            objects.push(Arc::clone(object));
+        }
+    }
+    let remaining = if range.counts_rest { all.count() } else { usize::from(all.next().is_some()) };
+    Page { revision, objects, remaining }
 }
 
 impl State {

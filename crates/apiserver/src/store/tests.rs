@@ -4,7 +4,7 @@ use std::task::{Context, Poll, Waker};
 use serde_json::{Value, json};
 
 use super::token::ContinueToken;
-use super::{HistoryLimits, ObjectKey, Range, RevisionError, Store, WatchEnd, WriteError};
+use super::{HistoryLimits, Object, ObjectKey, Range, RevisionError, Store, WatchEnd, WriteError};
 
 fn store(events: usize) -> Arc<Store> {
     Arc::new(Store::new(HistoryLimits { events, bytes: 1 << 20 }, 1 << 20))
@@ -70,10 +70,12 @@ fn pages_count_what_remains() {
         store.create("things", ObjectKey::new("n", name), value(name)).unwrap();
     }
     let after = ObjectKey::new("n", "a");
-    let range = Range { namespace: Some("n"), after: Some(&after), limit: 2, ..Range::default() };
+    let range = Range { namespace: Some("n"), after: Some(&after), limit: 2, counts_rest: true, ..Range::default() };
     let page = store.list("things", &range, |_| true).unwrap();
     assert_eq!((page.objects.len(), page.remaining, page.revision), (2, 1, 5));
     assert_eq!(names(&store, &range).unwrap(), ["n/b=b", "n/c=c"]);
+    let uncounted = Range { namespace: Some("n"), limit: 1, ..Range::default() };
+    assert_eq!(store.list("things", &uncounted, |_| true).unwrap().remaining, 1);
 }
 
 #[test]
@@ -125,7 +127,9 @@ fn nothing_is_created_under_what_has_changed() {
     let store = Store::new(HistoryLimits { events: 10, bytes: 1000 }, 10_000);
     let seen = store.create("parents", ObjectKey::new("", "n"), value("1")).unwrap();
     let changed = store.update(&seen, value("2")).unwrap();
-    let create = |parent| store.create_under(Some(parent), "things", ObjectKey::new("n", "a"), value("1"));
+    let create = |parent: &Arc<Object>| {
+        store.create_under(&[Arc::clone(parent)], "things", ObjectKey::new("n", "a"), value("1"))
+    };
     assert!(matches!(create(&seen), Err(WriteError::Changed)));
     assert!(create(&changed).is_ok());
     store.delete(&changed).unwrap();

@@ -20,16 +20,16 @@ const SUFFIX: usize = 5;
 /// Characters of `generateName` that are used.
 const MAX_PREFIX: usize = 63 - SUFFIX;
 
-/// An object is tried to be created so often while its namespace changes.
-const NAMESPACE_ATTEMPTS: usize = 100;
+/// An object is tried to be created so often while its namespace or definition changes.
+const PARENT_ATTEMPTS: usize = 100;
 
 /// What became of one attempt.
 enum Attempt {
     Done(Reply),
     /// There is an object of this name.
     Taken(ApiError),
-    /// The namespace is no longer as it was when it was checked.
-    NamespaceChanged,
+    /// The namespace or the definition is no longer as it was when it was checked.
+    ParentChanged,
 }
 
 /// Creates an object.
@@ -54,14 +54,14 @@ pub(super) fn create_object(call: &Call, object: &Value, options: &WriteOptions)
     let attempts = if generated { GENERATED_NAME_ATTEMPTS } else { 1 };
     let mut outcome = Err(ApiError::internal("no attempt was made"));
     let (mut taken, mut changed) = (0, 0);
-    while taken < attempts && changed < NAMESPACE_ATTEMPTS {
+    while taken < attempts && changed < PARENT_ATTEMPTS {
         match attempt_create(call, object.clone(), options, generated)? {
             Attempt::Done(reply) => return Ok(reply),
             Attempt::Taken(error) => {
                 taken += 1;
                 outcome = Err(error);
             }
-            Attempt::NamespaceChanged => {
+            Attempt::ParentChanged => {
                 changed += 1;
                 outcome = Err(ApiError::modified(call.resource.group_resource(), fields::text(object, "name")));
             }
@@ -82,7 +82,7 @@ fn attempt_create(
         fields::set(&mut object, "name", format!("{prefix}{}", call.core.ambient.name_suffix(SUFFIX)));
     }
     let name = fields::text(&object, "name").to_owned();
-    let namespace = lifecycle::check_create(call, &name)?;
+    let parents = lifecycle::check_create(call, &name)?;
     check_escalation(call, &object, None)?;
     prepare(call, &mut object, options);
     let mut errors = validate::create(&object, resource);
@@ -107,7 +107,7 @@ fn attempt_create(
         }
         return Ok(Attempt::Done(Reply::Made(StatusCode::CREATED, object)));
     }
-    match call.core.store.create_under(namespace.as_ref(), &call.collection(), key.clone(), object) {
+    match call.core.store.create_under(&parents, &call.collection(), key.clone(), object) {
         Ok(stored) => {
             resource.strategy.committed(Change { old: None, new: Some(stored.value()) }, &call.core);
             Ok(Attempt::Done(Reply::Stored(StatusCode::CREATED, stored)))
@@ -116,7 +116,7 @@ fn attempt_create(
             let taken = call.core.store.get(&call.collection(), &key);
             resource.strategy.not_created(&key, taken.as_ref().map(|taken| taken.value()), &call.core);
             match error {
-                WriteError::Changed => Ok(Attempt::NamespaceChanged),
+                WriteError::Changed => Ok(Attempt::ParentChanged),
                 WriteError::Exists(_) => Ok(Attempt::Taken(unwritable(resource, &key.name, &error))),
                 error => Err(unwritable(resource, &key.name, &error)),
             }

@@ -12,6 +12,9 @@ use crate::store::{Object, ObjectKey};
 
 const NAMESPACES: GroupResource<'_> = GroupResource { group: "", resource: "namespaces" };
 
+/// Where the definitions of custom resources are stored.
+const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
+
 /// Namespaces that can't be deleted.
 const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
 
@@ -21,21 +24,29 @@ pub(crate) fn is_namespace(resource: &Resource) -> bool {
 }
 
 /// Refuses new objects in a namespace that does not exist or is going away, and of a definition that is going away.
-/// Returns the namespace, which has to stay as it is until the object is stored.
-pub(super) fn check_create(call: &Call, name: &str) -> Result<Option<Arc<Object>>, ApiError> {
-    if call.resource.terminating {
-        let why = "create not allowed while custom resource definition is terminating";
-        return Err(ApiError::forbidden(call.resource.group_resource(), name, why));
+/// Returns the namespace and the definition, which have to stay as they are until the object is stored.
+pub(super) fn check_create(call: &Call, name: &str) -> Result<Vec<Arc<Object>>, ApiError> {
+    let mut parents = Vec::new();
+    if !call.resource.strategy.typed() {
+        let definition = call.core.store.get(DEFINITIONS, &ObjectKey::new("", call.collection()));
+        // Removed a moment ago; who asks again is told the same.
+        let definition = definition.ok_or_else(ApiError::unknown_resource)?;
+        if call.resource.terminating || fields::is_deleting(definition.value()) {
+            let why = "create not allowed while custom resource definition is terminating";
+            return Err(ApiError::forbidden(call.resource.group_resource(), name, why));
+        }
+        parents.push(definition);
     }
     if !call.resource.namespaced {
-        return Ok(None);
+        return Ok(parents);
     }
     let namespace = call.namespace.as_str();
     let Some(stored) = call.core.store.get("namespaces", &ObjectKey::new("", namespace)) else {
         return Err(ApiError::not_found(NAMESPACES, namespace));
     };
     if !fields::is_deleting(stored.value()) {
-        return Ok(Some(stored));
+        parents.push(stored);
+        return Ok(parents);
     }
     let why = format!("unable to create new content in namespace {namespace} because it is being terminated");
     Err(ApiError::forbidden(call.resource.group_resource(), name, &why).with_cause(Cause {

@@ -25,6 +25,8 @@ pub(super) fn listed(call: &Call, options: &ListOptions) -> Result<Items, ApiErr
         after,
         revision,
         limit: options.limit,
+        // With selectors nobody is told.
+        counts_rest: options.selection.is_everything(),
     };
     let selection = &options.selection;
     let listed = call.core.store.list(&call.collection(), &range, |object| selection.matches(&call.resource, object));

@@ -19,4 +19,5 @@ mod namespaces;
 mod objects;
 mod optimistic_concurrency;
 mod protobuf;
+mod requests;
 mod verbs;
