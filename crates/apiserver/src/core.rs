@@ -6,6 +6,7 @@ use controller_runtime_ambient::Ambient;
 use jiff::Timestamp;
 
 use crate::access::{Authorizer, TokenSigner};
+use crate::admission::WebhookServices;
 use crate::openapi;
 use crate::registry::Registry;
 use crate::store::{HistoryLimits, Store};
@@ -26,6 +27,8 @@ pub(crate) struct Core {
     pub(crate) authorizer: Authorizer,
     /// Signs the tokens of service accounts.
     pub(crate) tokens: TokenSigner,
+    /// Where webhooks are that name a service.
+    pub(crate) webhook_services: WebhookServices,
     /// What is served.
     pub(crate) registry: Registry,
     /// The OpenAPI documents of what is served.
@@ -38,9 +41,15 @@ pub(crate) struct Core {
 
 impl Core {
     /// The state of a new server that remembers so many events.
-    pub(crate) fn new(ambient: Ambient, authorizer: Authorizer, history: usize) -> Self {
+    pub(crate) fn new(
+        ambient: Ambient,
+        authorizer: Authorizer,
+        webhook_services: WebhookServices,
+        history: usize,
+    ) -> Self {
         let history = HistoryLimits { events: history, bytes: MAX_HISTORY_BYTES };
         Self {
+            webhook_services,
             tokens: TokenSigner::new(&ambient),
             ambient,
             authorizer,

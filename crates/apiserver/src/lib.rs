@@ -16,6 +16,7 @@
 //! ```
 
 mod access;
+mod admission;
 mod body;
 mod bootstrap;
 mod catalogue;
@@ -40,6 +41,7 @@ mod table;
 mod verbs;
 
 pub use access::Identity;
+pub use admission::WebhookService;
 pub use body::Body;
 pub use server::{
     ApiServer, ApiServerBuilder, InProcess, InProcessFuture, ListenError, ListenOptions, Listener, RequestRecord, Tls,

@@ -1,5 +1,7 @@
 //! Failures as Kubernetes reports them: a `Status` object with code, reason, message and details.
 
+use std::borrow::Cow;
+
 use controller_runtime_schema::FieldError;
 use http::StatusCode;
 use serde_json::{Map, Value, json};
@@ -11,7 +13,7 @@ pub(crate) struct ApiError(Box<Status>);
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Status {
     code: u16,
-    reason: &'static str,
+    reason: Cow<'static, str>,
     message: String,
     details: Option<Details>,
     /// `metadata.continue`: how to go on after an expired continue token.
@@ -51,7 +53,12 @@ impl std::fmt::Display for GroupResource<'_> {
 
 impl ApiError {
     fn new(code: StatusCode, reason: &'static str, message: impl Into<String>) -> Self {
-        Self(Box::new(Status { code: code.as_u16(), reason, message: message.into(), ..Status::default() }))
+        Self(Box::new(Status {
+            code: code.as_u16(),
+            reason: Cow::Borrowed(reason),
+            message: message.into(),
+            ..Status::default()
+        }))
     }
 
     fn about(mut self, resource: GroupResource<'_>, name: &str) -> Self {
@@ -144,6 +151,29 @@ impl ApiError {
             format!("{resource} {} is forbidden: {why}", quote(name))
         };
         Self::new(StatusCode::FORBIDDEN, "Forbidden", message).about(resource, name)
+    }
+
+    /// What a webhook refused with; its words are the webhook's.
+    pub(crate) fn refused(code: StatusCode, reason: &str, message: String, details: Option<&Value>) -> Self {
+        let text = |key: &str| {
+            let text = details.and_then(|details| details.get(key)).and_then(Value::as_str);
+            text.unwrap_or_default().to_owned()
+        };
+        let causes = details.and_then(|details| details.get("causes")).and_then(Value::as_array);
+        let cause = |cause: &Value| {
+            let text = |key: &str| cause.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+            Cause { reason: text("reason"), message: text("message"), field: text("field") }
+        };
+        let details = details.map(|_| Details {
+            name: text("name"),
+            group: text("group"),
+            kind: text("kind"),
+            uid: text("uid"),
+            causes: causes.into_iter().flatten().map(cause).collect(),
+            ..Details::default()
+        });
+        let reason = Cow::Owned(reason.to_owned());
+        Self(Box::new(Status { code: code.as_u16(), reason, message, details, ..Status::default() }))
     }
 
     /// 403 for a path that is no resource.
@@ -287,8 +317,8 @@ impl ApiError {
     }
 
     /// The machine-readable reason, such as `NotFound`.
-    pub(crate) fn reason(&self) -> &'static str {
-        self.0.reason
+    pub(crate) fn reason(&self) -> &str {
+        &self.0.reason
     }
 
     /// The message for people.

@@ -7,7 +7,10 @@ use super::built_in::BuiltInGroupVersion;
 const RESOURCES: &[(&str, &str, &str, &str)] = &[
     ("", "v1", "bindings", "nothing schedules pods"),
     ("", "v1", "componentstatuses", "there are no components"),
-    ("admissionregistration.k8s.io", "v1", "*", "admission webhooks and policies aren't called yet"),
+    ("admissionregistration.k8s.io", "v1", "mutatingadmissionpolicies", "policies in CEL aren't evaluated"),
+    ("admissionregistration.k8s.io", "v1", "mutatingadmissionpolicybindings", "policies in CEL aren't evaluated"),
+    ("admissionregistration.k8s.io", "v1", "validatingadmissionpolicies", "policies in CEL aren't evaluated"),
+    ("admissionregistration.k8s.io", "v1", "validatingadmissionpolicybindings", "policies in CEL aren't evaluated"),
     (
         "autoscaling",
         "v1",

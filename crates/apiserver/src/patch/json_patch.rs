@@ -38,7 +38,7 @@ struct Inapplicable;
 
 impl JsonPatch {
     /// Reads operations. Errors: 400 when they aren't any, 413 when there are too many.
-    pub(super) fn from_json(json: Value) -> Result<JsonPatch, ApiError> {
+    pub(crate) fn from_json(json: Value) -> Result<JsonPatch, ApiError> {
         let items = match json {
             Value::Array(items) => items,
             Value::Null => Vec::new(),
@@ -54,7 +54,7 @@ impl JsonPatch {
     }
 
     /// The document after all operations. Errors: 422 when one can't be applied.
-    pub(super) fn patched(&self, document: &Value) -> Result<Value, ApiError> {
+    pub(crate) fn patched(&self, document: &Value) -> Result<Value, ApiError> {
         let mut patching = Patching { document: document.clone(), copied: 0, depth: depth(document) };
         for operation in &self.0 {
             patching.apply(operation).map_err(|Inapplicable| {

@@ -7,6 +7,7 @@ mod patch_type;
 
 pub(crate) use body::{Patch, repeated_key};
 pub(crate) use invalid::invalid_patch;
+pub(crate) use json_patch::JsonPatch;
 pub(crate) use patch_type::PatchType;
 
 #[cfg(test)]

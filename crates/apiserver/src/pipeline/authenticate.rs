@@ -85,10 +85,11 @@ mod tests {
 
     use super::Authenticator;
     use crate::access::{Authorizer, Identity};
+    use crate::admission::WebhookServices;
     use crate::core::Core;
 
     fn core() -> Core {
-        Core::new(Ambient::seeded(1), Authorizer::AlwaysAllow, 1)
+        Core::new(Ambient::seeded(1), Authorizer::AlwaysAllow, WebhookServices::new(), 1)
     }
 
     fn check(header: Option<&[u8]>, expect: Result<&str, u16>) {

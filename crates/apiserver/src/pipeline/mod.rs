@@ -33,22 +33,22 @@ use crate::status::ApiError;
 use crate::verbs::{self, Call};
 
 /// Answers one request. The user is authenticated and authorized.
-pub(crate) fn handle(core: &Arc<Core>, parts: &Parts, user: &Identity, body: Bytes) -> Response<Body> {
+pub(crate) async fn handle(core: &Arc<Core>, parts: &Parts, user: &Identity, body: Bytes) -> Response<Body> {
     match Route::of(parts.uri.path()) {
-        Route::Objects(path) => objects(core, parts, user, body, &path),
+        Route::Objects(path) => objects(core, parts, user, body, &path).await,
         Route::Discovery(path) => documents::discovery(core, parts, &path),
         Route::OpenApi(path) => documents::open_api(core, parts, &path),
         Route::Unknown => respond::page_not_found(),
     }
 }
 
-fn objects(core: &Arc<Core>, parts: &Parts, user: &Identity, body: Bytes, path: &ObjectPath) -> Response<Body> {
+async fn objects(core: &Arc<Core>, parts: &Parts, user: &Identity, body: Bytes, path: &ObjectPath) -> Response<Body> {
     let resource = match find(core, path) {
         Ok(Some(resource)) => resource,
         Ok(None) => return respond::page_not_found(),
         Err(error) => return respond::error(parts, &error),
     };
-    let answer = call(core, parts, user, body, path, resource);
+    let answer = call(core, parts, user, body, path, resource).await;
     match answer {
         Ok((call, Ok(reply))) => respond::reply(parts, &call, reply),
         Ok((call, Err(error))) => respond::refusal(parts, &call, &error),
@@ -58,7 +58,7 @@ fn objects(core: &Arc<Core>, parts: &Parts, user: &Identity, body: Bytes, path: 
 
 type Answer = (Call, Result<verbs::Reply, ApiError>);
 
-fn call(
+async fn call(
     core: &Arc<Core>,
     parts: &Parts,
     user: &Identity,
@@ -89,7 +89,7 @@ fn call(
         user_agent: text(&parts.headers, USER_AGENT),
         warnings: parking_lot::Mutex::default(),
     };
-    let reply = verbs::dispatch(&call, &parts.method, path);
+    let reply = verbs::dispatch(&call, &parts.method, path).await;
     Ok((call, reply))
 }
 

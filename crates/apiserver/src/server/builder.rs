@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use controller_runtime_ambient::{Ambient, CancellationToken, TaskGroup};
@@ -8,6 +9,7 @@ use super::audit_id::AuditIds;
 use super::door::Door;
 use super::request_log::RequestLog;
 use crate::access::{Authorizer, Identity};
+use crate::admission::{WebhookService, WebhookServices};
 use crate::bootstrap::bootstrap;
 use crate::controllers::{garbage_collection, namespace_deletion, role_aggregation};
 use crate::core::Core;
@@ -25,6 +27,7 @@ pub struct ApiServerBuilder {
     garbage_collection: bool,
     namespace_deletion: bool,
     rbac: bool,
+    webhook_services: WebhookServices,
 }
 
 impl ApiServerBuilder {
@@ -38,6 +41,7 @@ impl ApiServerBuilder {
             garbage_collection: true,
             namespace_deletion: true,
             rbac: false,
+            webhook_services: WebhookServices::new(),
         }
     }
 
@@ -96,6 +100,13 @@ impl ApiServerBuilder {
         self
     }
 
+    /// Where the webhooks are of a configuration that names a service, because there is no network of a cluster: they are
+    /// called there, with the service's name in TLS. Default: none; calls of other services fail.
+    pub fn webhook_service(mut self, service: WebhookService, address: SocketAddr) -> Self {
+        self.webhook_services.insert(service, address);
+        self
+    }
+
     /// Makes the server. It is ready at once: no input or output happens here.
     ///
     /// # Panics
@@ -106,7 +117,7 @@ impl ApiServerBuilder {
         let stop = CancellationToken::new();
         let tasks = TaskGroup::new(&ambient, &stop);
         let authorizer = if self.rbac { Authorizer::Rbac } else { Authorizer::AlwaysAllow };
-        let core = Arc::new(Core::new(ambient, authorizer, self.history));
+        let core = Arc::new(Core::new(ambient, authorizer, self.webhook_services, self.history));
         bootstrap(&core);
         let door = Arc::new(Door {
             core,

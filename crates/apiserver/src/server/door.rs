@@ -66,7 +66,7 @@ impl Door {
         };
         let entry = self.log.begin(record(&parts, user.name.clone(), body.clone()));
         let head = parts.method == Method::HEAD;
-        let response = self.dispatch(&user, &parts, body);
+        let response = self.dispatch(&user, &parts, body).await;
         self.log.finish(entry, response.status().as_u16());
         self.finish(response, head)
     }
@@ -101,10 +101,12 @@ impl Door {
         Ok((user, body))
     }
 
-    fn dispatch(&self, user: &Identity, parts: &Parts, body: Bytes) -> Response<Body> {
+    async fn dispatch(&self, user: &Identity, parts: &Parts, body: Bytes) -> Response<Body> {
         let own = health::respond(parts).or_else(|| version::respond(parts));
-        own.or_else(|| reviews::respond(&self.core, &self.authenticator, parts, &body, user))
-            .unwrap_or_else(|| pipeline::handle(&self.core, parts, user, body))
+        match own.or_else(|| reviews::respond(&self.core, &self.authenticator, parts, &body, user)) {
+            Some(response) => response,
+            None => pipeline::handle(&self.core, parts, user, body).await,
+        }
     }
 
     fn finish(&self, response: Response<Body>, head: bool) -> Response<Body> {

@@ -23,6 +23,7 @@ use super::replication_controller::ReplicationController;
 use super::secret::Secret;
 use super::service::Service;
 use super::stateful_set::StatefulSet;
+use super::webhook_configuration::WebhookConfiguration;
 use crate::custom::DefinitionStrategy;
 
 /// The strategy of a built-in kind, whose schema has the name `definition`.
@@ -38,6 +39,10 @@ pub(crate) fn strategy_for(group: &str, kind: &str, definition: &'static str) ->
         ("", "ReplicationController") => Arc::new(ReplicationController),
         ("", "Secret") => Arc::new(Secret),
         ("", "Service") => Arc::new(Service),
+        ("admissionregistration.k8s.io", "MutatingWebhookConfiguration") => Arc::new(WebhookConfiguration::Mutating),
+        ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration") => {
+            Arc::new(WebhookConfiguration::Validating)
+        }
         ("apiextensions.k8s.io", "CustomResourceDefinition") => Arc::new(DefinitionStrategy),
         ("apps", "DaemonSet") => Arc::new(DaemonSet),
         ("apps", "Deployment") => Arc::new(Deployment),

@@ -37,6 +37,7 @@ mod service;
 mod service_addresses;
 mod stateful_set;
 mod storage;
+mod webhook_configuration;
 mod workload;
 
 use std::collections::BTreeMap;

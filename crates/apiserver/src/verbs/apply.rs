@@ -10,7 +10,7 @@ use crate::pipeline::parse::Document;
 use crate::status::ApiError;
 
 /// Applies a configuration with field ownership (server-side apply, KEP-555); creates the object if there is none.
-pub(super) fn apply(call: &Call, config: &Value, options: &WriteOptions) -> Result<Reply, ApiError> {
+pub(super) async fn apply(call: &Call, config: &Value, options: &WriteOptions) -> Result<Reply, ApiError> {
     check_kind(config, &call.resource.api_version(), &call.resource.kind)?;
     let may_create = call.subresource.is_none();
     modify(call, options, may_create, |live| {
@@ -30,6 +30,7 @@ pub(super) fn apply(call: &Call, config: &Value, options: &WriteOptions) -> Resu
         set_defaults(call, &mut new);
         Ok(new)
     })
+    .await
 }
 
 /// Sets defaults. Nulls in a custom resource stay where none are allowed: validation refuses them.

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{Call, Reply, WriteOptions, lifecycle};
 use crate::access::rbac::check_escalation;
+use crate::admission::{self, Operation};
 use crate::metadata::{fields, validate};
 use crate::pipeline::decode;
 use crate::resource::Resource;
@@ -33,29 +34,30 @@ enum Attempt {
 }
 
 /// Creates an object.
-pub(crate) fn create(call: &Call) -> Result<Reply, ApiError> {
+pub(crate) async fn create(call: &Call) -> Result<Reply, ApiError> {
     let options = WriteOptions::of(call, "CreateOptions")?;
     let mut object = decode::object(call, options.validation)?;
     decode::check_place(call, &mut object)?;
     set_defaults(call, &mut object);
     super::managed::track(call, None, &mut object, &options);
-    create_object(call, &object, &options)
+    create_object(call, object, &options).await
 }
 
 /// Sets the defaults of the schema and those of the kind.
-pub(super) fn set_defaults(call: &Call, object: &mut Value) {
+pub(crate) fn set_defaults(call: &Call, object: &mut Value) {
     schema::default(object, &call.resource.schema());
     call.resource.strategy.default(object);
 }
 
 /// Creates an object that is decoded, defaulted and has its managed fields.
-pub(super) fn create_object(call: &Call, object: &Value, options: &WriteOptions) -> Result<Reply, ApiError> {
-    let generated = fields::text(object, "name").is_empty() && !fields::text(object, "generateName").is_empty();
+pub(super) async fn create_object(call: &Call, mut object: Value, options: &WriteOptions) -> Result<Reply, ApiError> {
+    admission::mutate(call, Operation::Create, &mut object, None, options).await?;
+    let generated = fields::text(&object, "name").is_empty() && !fields::text(&object, "generateName").is_empty();
     let attempts = if generated { GENERATED_NAME_ATTEMPTS } else { 1 };
     let mut outcome = Err(ApiError::internal("no attempt was made"));
     let (mut taken, mut changed) = (0, 0);
     while taken < attempts && changed < PARENT_ATTEMPTS {
-        match attempt_create(call, object.clone(), options, generated)? {
+        match attempt_create(call, object.clone(), options, generated).await? {
             Attempt::Done(reply) => return Ok(reply),
             Attempt::Taken(error) => {
                 taken += 1;
@@ -63,14 +65,14 @@ pub(super) fn create_object(call: &Call, object: &Value, options: &WriteOptions)
             }
             Attempt::ParentChanged => {
                 changed += 1;
-                outcome = Err(ApiError::modified(call.resource.group_resource(), fields::text(object, "name")));
+                outcome = Err(ApiError::modified(call.resource.group_resource(), fields::text(&object, "name")));
             }
         }
     }
     outcome
 }
 
-fn attempt_create(
+async fn attempt_create(
     call: &Call,
     mut object: Value,
     options: &WriteOptions,
@@ -93,6 +95,7 @@ fn attempt_create(
         return Err(ApiError::unclassified("resourceVersion should not be set on objects to be created"));
     }
     if errors.is_empty() {
+        admission::validate(call, Operation::Create, &object, None, options).await?;
         let cx = StrategyContext { core: &call.core, dry_run: options.dry_run };
         errors.extend(resource.strategy.reserve(&mut object, None, &cx));
     }

@@ -8,6 +8,7 @@ use super::call::view;
 use super::create::unwritable;
 use super::delete_options::{DeleteOptions, Propagation};
 use super::{Call, Reply, lifecycle};
+use crate::admission;
 use crate::core::Core;
 use crate::metadata::fields;
 use crate::resource::Resource;
@@ -36,10 +37,11 @@ pub(crate) enum Pending {
 }
 
 /// Deletes an object, or begins to.
-pub(super) fn delete(call: &Call) -> Result<Reply, ApiError> {
+pub(super) async fn delete(call: &Call) -> Result<Reply, ApiError> {
     let options = DeleteOptions::of(call)?;
     let resource = &call.resource;
     let key = call.key();
+    admission::admit_delete(call, &key, options.dry_run).await?;
     match delete_object(&call.core, resource, &key, &options)? {
         Deleted::Gone(last) if resource.strategy.returns_deleted_object() => Ok(Reply::Made(StatusCode::OK, last)),
         Deleted::Gone(last) => {

@@ -5,23 +5,25 @@ use super::delete_options::DeleteOptions;
 use super::list::listed;
 use super::list_options::ListOptions;
 use super::{Call, Reply};
+use crate::admission;
 use crate::status::ApiError;
 use crate::store::Object;
 
 /// Deletes every object that a list would show, one by one, and answers with that list. With a `limit` that is one
 /// page, whose `continue` leads to the next.
-pub(super) fn delete_collection(call: &Call) -> Result<Reply, ApiError> {
+pub(super) async fn delete_collection(call: &Call) -> Result<Reply, ApiError> {
     let options = ListOptions::of(call, false)?;
     let delete_options = DeleteOptions::of(call)?;
     let items = listed(call, &options)?;
     for object in &items.objects {
-        delete_one(call, object, &delete_options)?;
+        delete_one(call, object, &delete_options).await?;
     }
     Ok(Reply::List(items))
 }
 
 /// One that is gone already, or that must not be deleted, does not stop the others.
-fn delete_one(call: &Call, object: &Arc<Object>, options: &DeleteOptions) -> Result<(), ApiError> {
+async fn delete_one(call: &Call, object: &Arc<Object>, options: &DeleteOptions) -> Result<(), ApiError> {
+    admission::admit_delete(call, &object.key, options.dry_run).await?;
     match delete_object(&call.core, &call.resource, &object.key, options) {
         Err(error) if error.reason() != "NotFound" => Err(error),
         _ => Ok(()),

@@ -25,7 +25,7 @@ mod watch_stream;
 mod write_options;
 
 pub(crate) use call::{Call, view};
-pub(crate) use create::create;
+pub(crate) use create::{create, set_defaults};
 pub(crate) use delete::delete_object;
 pub(crate) use delete_options::DeleteOptions;
 pub(crate) use reply::{Items, Reply};
@@ -37,13 +37,13 @@ use crate::pipeline::resolve::ObjectPath;
 use crate::status::ApiError;
 
 /// Answers a call for objects.
-pub(crate) fn dispatch(call: &Call, method: &Method, path: &ObjectPath) -> Result<Reply, ApiError> {
+pub(crate) async fn dispatch(call: &Call, method: &Method, path: &ObjectPath) -> Result<Reply, ApiError> {
     let verb = verb(call, method, path)?;
     if let Some(warning) = &call.resource.deprecation_warning {
         call.warn(warning.clone());
     }
     if let Some(subresource) = &call.subresource {
-        return subresource_verb(call, subresource, verb);
+        return subresource_verb(call, subresource, verb).await;
     }
     if !call.resource.allows(verb) {
         return Err(ApiError::method_not_allowed());
@@ -52,16 +52,16 @@ pub(crate) fn dispatch(call: &Call, method: &Method, path: &ObjectPath) -> Resul
         "get" => get::get(call),
         "list" => list::list(call),
         "watch" => watch::watch(call),
-        "create" => create(call),
-        "update" => update::update(call),
-        "patch" => patch::patch(call),
-        "delete" => delete::delete(call),
-        "deletecollection" => delete_collection::delete_collection(call),
+        "create" => create(call).await,
+        "update" => update::update(call).await,
+        "patch" => patch::patch(call).await,
+        "delete" => delete::delete(call).await,
+        "deletecollection" => delete_collection::delete_collection(call).await,
         _ => Err(ApiError::method_not_allowed()),
     }
 }
 
-fn subresource_verb(call: &Call, subresource: &str, verb: &'static str) -> Result<Reply, ApiError> {
+async fn subresource_verb(call: &Call, subresource: &str, verb: &'static str) -> Result<Reply, ApiError> {
     let Some(served) = call.resource.subresources.get(subresource) else {
         if !call.resource.strategy.typed() {
             let name = call.name.as_deref().unwrap_or_default();
@@ -75,8 +75,8 @@ fn subresource_verb(call: &Call, subresource: &str, verb: &'static str) -> Resul
     if subresource == "scale" && call.resource.scale.is_some() {
         return match verb {
             "get" => scale::get(call),
-            "update" => scale::update(call),
-            "patch" => patch::patch_scale(call),
+            "update" => scale::update(call).await,
+            "patch" => patch::patch_scale(call).await,
             _ => Err(ApiError::method_not_allowed()),
         };
     }
@@ -88,8 +88,8 @@ fn subresource_verb(call: &Call, subresource: &str, verb: &'static str) -> Resul
     }
     match verb {
         "get" => get::get(call),
-        "update" => update::update(call),
-        "patch" => patch::patch(call),
+        "update" => update::update(call).await,
+        "patch" => patch::patch(call).await,
         _ => Err(ApiError::method_not_allowed()),
     }
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::create::{committed, create_object, unwritable};
 use super::{Call, Reply, WriteOptions, lifecycle};
 use crate::access::rbac::check_escalation;
+use crate::admission::{self, Operation};
 use crate::managed_fields::Tracking;
 use crate::metadata::{fields, validate};
 use crate::pipeline::decode;
@@ -25,7 +26,7 @@ const ATTEMPTS: usize = 100;
 /// `transform` gets the stored object in the version of the request, `None` when it does not exist (only if
 /// `may_create`), and gives back a decoded and defaulted object with its managed fields. It runs again when somebody
 /// else wrote in between; a `resourceVersion` that it sets itself makes that a conflict.
-pub(super) fn modify(
+pub(super) async fn modify(
     call: &Call,
     options: &WriteOptions,
     may_create: bool,
@@ -39,9 +40,9 @@ pub(super) fn modify(
             }
             let mut object = transform(None)?;
             decode::check_place(call, &mut object)?;
-            return create_object(call, &object, options);
+            return create_object(call, object, options).await;
         };
-        if let Some(reply) = attempt(call, options, &stored, &mut transform)? {
+        if let Some(reply) = attempt(call, options, &stored, &mut transform).await? {
             return Ok(reply);
         }
     }
@@ -49,7 +50,7 @@ pub(super) fn modify(
 }
 
 /// One attempt; `None` when somebody else wrote in between.
-fn attempt(
+async fn attempt(
     call: &Call,
     options: &WriteOptions,
     stored: &Arc<Object>,
@@ -58,11 +59,13 @@ fn attempt(
     let live = call.view(stored);
     let mut new = transform(Some(&live))?;
     decode::check_place(call, &mut new)?;
+    admission::mutate(call, Operation::Update, &mut new, Some(&live), options).await?;
     check_preconditions(call, options, &mut new, stored)?;
     check_escalation(call, &new, Some(&live))?;
     prepare(call, &mut new, &live);
     Tracking::settle(&live, &mut new);
     check(call, options, &mut new, &live)?;
+    admission::validate(call, Operation::Update, &new, Some(&live), options).await?;
     if call.subresource.is_none() {
         call.resource.strategy.warnings(&new, Some(&live)).into_iter().for_each(|text| call.warn(text));
     }

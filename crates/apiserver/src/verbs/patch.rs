@@ -10,10 +10,10 @@ use crate::pipeline::parse::{self, Document};
 use crate::status::ApiError;
 
 /// Changes an object by a patch, or applies a configuration to it.
-pub(super) fn patch(call: &Call) -> Result<Reply, ApiError> {
+pub(super) async fn patch(call: &Call) -> Result<Reply, ApiError> {
     let (patch, options) = decoded(call)?;
     if let Patch::Apply(config) = &patch {
-        return apply::apply(call, config, &options);
+        return apply::apply(call, config, &options).await;
     }
     let duplicates = duplicates(call, &patch);
     modify(call, &options, false, |live| {
@@ -25,14 +25,15 @@ pub(super) fn patch(call: &Call) -> Result<Reply, ApiError> {
         managed::tracking(call, &options).track(Some(live), &mut new);
         Ok(new)
     })
+    .await
 }
 
 /// Changes the scale of an object by a patch, or applies one to it.
-pub(super) fn patch_scale(call: &Call) -> Result<Reply, ApiError> {
+pub(super) async fn patch_scale(call: &Call) -> Result<Reply, ApiError> {
     let (patch, options) = decoded(call)?;
     match &patch {
-        Patch::Apply(config) => scale::apply(call, config, &options),
-        patch => scale::change(call, &options, |scale| patch.patched(scale, &scale_schema())),
+        Patch::Apply(config) => scale::apply(call, config, &options).await,
+        patch => scale::change(call, &options, |scale| patch.patched(scale, &scale_schema())).await,
     }
 }
 

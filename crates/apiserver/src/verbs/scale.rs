@@ -18,21 +18,21 @@ pub(super) fn get(call: &Call) -> Result<Reply, ApiError> {
 }
 
 /// Sets the wanted replicas.
-pub(super) fn update(call: &Call) -> Result<Reply, ApiError> {
+pub(super) async fn update(call: &Call) -> Result<Reply, ApiError> {
     let options = WriteOptions::of(call, "UpdateOptions")?;
     let scale = decode::document(call)?.value;
-    change(call, &options, |_| Ok(scale.clone()))
+    change(call, &options, |_| Ok(scale.clone())).await
 }
 
 /// Applies a configuration to the scale.
-pub(super) fn apply(call: &Call, config: &Value, options: &WriteOptions) -> Result<Reply, ApiError> {
+pub(super) async fn apply(call: &Call, config: &Value, options: &WriteOptions) -> Result<Reply, ApiError> {
     super::apply::check_kind(config, "autoscaling/v1", "Scale")?;
     let tracking = managed::scale_tracking(call, options);
-    write(call, options, &tracking, |scale| tracking.of_scale.apply(Some(scale), config, options.force))
+    write(call, options, &tracking, |scale| tracking.of_scale.apply(Some(scale), config, options.force)).await
 }
 
 /// Replaces the object's scale by what `transform` makes of it.
-pub(super) fn change(
+pub(super) async fn change(
     call: &Call,
     options: &WriteOptions,
     mut transform: impl FnMut(&Value) -> Result<Value, ApiError>,
@@ -43,10 +43,11 @@ pub(super) fn change(
         tracking.of_scale.track(Some(scale), &mut new);
         Ok(new)
     })
+    .await
 }
 
 /// Replaces the object's scale, with its managed fields, by what `transform` makes of it.
-fn write(
+async fn write(
     call: &Call,
     options: &WriteOptions,
     tracking: &ScaleTracking,
@@ -75,7 +76,8 @@ fn write(
             fields::copy(&mut new, "resourceVersion", &live);
         }
         Ok(new)
-    })?;
+    })
+    .await?;
     Ok(match reply {
         Reply::Stored(code, object) => Reply::Made(code, scale_of(call, &call.view(&object))),
         Reply::Made(code, object) => Reply::Made(code, scale_of(call, &object)),

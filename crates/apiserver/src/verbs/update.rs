@@ -4,7 +4,7 @@ use crate::pipeline::decode;
 use crate::status::ApiError;
 
 /// Replaces an object, or what one of its subresources covers.
-pub(super) fn update(call: &Call) -> Result<Reply, ApiError> {
+pub(super) async fn update(call: &Call) -> Result<Reply, ApiError> {
     let options = WriteOptions::of(call, "UpdateOptions")?;
     let mut object = decode::object(call, options.validation)?;
     decode::check_place(call, &mut object)?;
@@ -15,4 +15,5 @@ pub(super) fn update(call: &Call) -> Result<Reply, ApiError> {
         super::managed::track(call, live, &mut new, &options);
         Ok(new)
     })
+    .await
 }

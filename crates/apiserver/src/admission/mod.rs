@@ -1,0 +1,175 @@
+//! What others have to say about a write before it happens: mutating and validating webhooks
+//! (`admissionregistration.k8s.io/v1`).
+
+mod attributes;
+mod caller;
+mod certificate;
+mod matching;
+mod review;
+mod webhook;
+
+use serde_json::{Value, json};
+
+pub(crate) use self::attributes::Operation;
+pub use self::caller::WebhookService;
+pub(crate) use self::caller::WebhookServices;
+
+use self::attributes::Attributes;
+use self::caller::CallError;
+use self::review::verdict;
+use self::webhook::{FailurePolicy, Phase, Webhook, webhooks};
+use crate::patch::JsonPatch;
+use crate::pipeline::decode::{self, FieldValidation};
+use crate::pipeline::parse::Document;
+use crate::status::ApiError;
+use crate::store::ObjectKey;
+use crate::verbs::{Call, WriteOptions, set_defaults};
+
+/// Lets the mutating webhooks change an object that is about to be written.
+pub(crate) async fn mutate(
+    call: &Call,
+    operation: Operation,
+    object: &mut Value,
+    old: Option<&Value>,
+    options: &WriteOptions,
+) -> Result<(), ApiError> {
+    let webhooks = webhooks(&call.core.store, Phase::Mutating);
+    if webhooks.is_empty() || attributes::is_exempt(&call.resource) {
+        return Ok(());
+    }
+    let kind = options_kind(operation, options);
+    let dry_run = options.dry_run;
+    let mut changed_after = vec![false; webhooks.len()];
+    for (index, webhook) in webhooks.iter().enumerate() {
+        let attributes = Attributes::new(call, operation, Some(object), old, dry_run, kind);
+        if let Some(changed) = ask(call, webhook, &attributes).await? {
+            *object = changed;
+            changed_after.iter_mut().take(index).for_each(|changed| *changed = true);
+        }
+    }
+    // Whoever wants to know what others changed after it is asked once more.
+    for (webhook, _) in webhooks.iter().zip(changed_after).filter(|(webhook, changed)| *changed && webhook.reinvoked) {
+        let attributes = Attributes::new(call, operation, Some(object), old, dry_run, kind);
+        if let Some(changed) = ask(call, webhook, &attributes).await? {
+            *object = changed;
+        }
+    }
+    Ok(())
+}
+
+/// Asks the validating webhooks about an object as it would be stored.
+pub(crate) async fn validate(
+    call: &Call,
+    operation: Operation,
+    object: &Value,
+    old: Option<&Value>,
+    options: &WriteOptions,
+) -> Result<(), ApiError> {
+    let webhooks = webhooks(&call.core.store, Phase::Validating);
+    if webhooks.is_empty() || attributes::is_exempt(&call.resource) {
+        return Ok(());
+    }
+    let kind = options_kind(operation, options);
+    let attributes = Attributes::new(call, operation, Some(object), old, options.dry_run, kind);
+    ask_all(call, &webhooks, &attributes).await
+}
+
+/// Asks all webhooks about a deletion.
+pub(crate) async fn admit_delete(call: &Call, key: &ObjectKey, dry_run: bool) -> Result<(), ApiError> {
+    let mut asked = webhooks(&call.core.store, Phase::Mutating);
+    asked.extend(webhooks(&call.core.store, Phase::Validating));
+    if asked.is_empty() || attributes::is_exempt(&call.resource) {
+        return Ok(());
+    }
+    let Some(stored) = call.core.store.get(&call.collection(), key) else { return Ok(()) };
+    let live = call.view(&stored);
+    let mut attributes = Attributes::new(call, Operation::Delete, None, Some(&live), dry_run, "DeleteOptions");
+    attributes.name.clone_from(&key.name);
+    attributes.namespace.clone_from(&key.namespace);
+    ask_all(call, &asked, &attributes).await
+}
+
+async fn ask_all(call: &Call, webhooks: &[Webhook], attributes: &Attributes<'_>) -> Result<(), ApiError> {
+    for webhook in webhooks {
+        ask(call, webhook, attributes).await?;
+    }
+    Ok(())
+}
+
+/// Asks one webhook, if the write concerns it; what it made of the object, if it changed that.
+async fn ask(call: &Call, webhook: &Webhook, attributes: &Attributes<'_>) -> Result<Option<Value>, ApiError> {
+    let Some(matched) = matching::matched(call, webhook, attributes) else { return Ok(None) };
+    if attributes.dry_run && !webhook.supports_dry_run {
+        let text = format!("admission webhook {} does not support dry run", crate::status::quote(&webhook.name));
+        return Err(ApiError::bad_request(text));
+    }
+    let uid = call.core.ambient.uuid();
+    let review = review::request(&uid, attributes, &matched);
+    let answer = caller::call(&call.core.webhook_services, webhook, &review).await;
+    let verdict = answer.and_then(|answer| verdict(&answer, &uid, webhook.phase));
+    let verdict = match verdict {
+        Ok(verdict) => verdict,
+        Err(error) => return failed(webhook, &error).map(|()| None),
+    };
+    verdict.warnings.iter().for_each(|text| call.warn(text.clone()));
+    if let Some(refusal) = verdict.refusal {
+        return Err(refusal.error(&webhook.name));
+    }
+    match (verdict.patch, attributes.object) {
+        (Some(patch), Some(object)) => patched(call, webhook, &patch, object),
+        _ => Ok(None),
+    }
+}
+
+/// What a webhook that gave no valid answer means: nothing, or the end of the request.
+fn failed(webhook: &Webhook, error: &CallError) -> Result<(), ApiError> {
+    if webhook.failure_policy == FailurePolicy::Ignore {
+        tracing::warn!(%error, webhook = webhook.name, "a webhook failed and is ignored");
+        return Ok(());
+    }
+    Err(ApiError::internal(&format!("failed calling webhook {}: {error}", crate::status::quote(&webhook.name))))
+}
+
+/// Applies what a webhook wants changed.
+fn patched(call: &Call, webhook: &Webhook, patch: &Value, object: &Value) -> Result<Option<Value>, ApiError> {
+    let inapplicable = |why: String| ApiError::internal(&why);
+    let operations = JsonPatch::from_json(patch.clone()).map_err(|error| inapplicable(error.message().to_owned()))?;
+    let patched = operations.patched(object).map_err(|_| inapplicable(why_inapplicable(patch, object)))?;
+    if patched == *object {
+        return Ok(None);
+    }
+    let document = Document { value: patched, duplicates: Vec::new() };
+    let mut new = decode::typed_object(call, document, FieldValidation::Ignore)
+        .map_err(|error| inapplicable(format!("webhook {}: {}", webhook.name, error.message())))?;
+    set_defaults(call, &mut new);
+    Ok(Some(new))
+}
+
+/// The reference's words for the first operation that doesn't fit.
+fn why_inapplicable(patch: &Value, object: &Value) -> String {
+    let operations = patch.as_array().into_iter().flatten();
+    let mut done = Vec::new();
+    for operation in operations {
+        done.push(operation.clone());
+        let fits = JsonPatch::from_json(json!(done)).and_then(|patch| patch.patched(object)).is_ok();
+        if !fits {
+            let text = |key: &str| operation.get(key).and_then(Value::as_str).unwrap_or_default();
+            let (op, place) = (text("op"), text("path"));
+            return match op {
+                "add" => format!("add operation does not apply: doc is missing path: \"{place}\": missing value"),
+                "test" => format!("testing value {place} failed: test failed"),
+                _ => format!("{op} operation does not apply: doc is missing path: {place}: missing value"),
+            };
+        }
+    }
+    "the patch does not apply".to_owned()
+}
+
+fn options_kind(operation: Operation, options: &WriteOptions) -> &'static str {
+    match operation {
+        Operation::Create => "CreateOptions",
+        Operation::Update if options.is_partial => "PatchOptions",
+        Operation::Update => "UpdateOptions",
+        Operation::Delete => "DeleteOptions",
+    }
+}
