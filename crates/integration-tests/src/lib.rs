@@ -7,6 +7,7 @@ mod example;
 mod fixture;
 mod kubectl;
 mod skip;
+mod webhook;
 mod widget;
 
 pub use answer::Answer;
@@ -14,4 +15,5 @@ pub use example::Example;
 pub use fixture::{Fixture, PatchType};
 pub use kubectl::Kubectl;
 pub use skip::skip;
+pub use webhook::Webhook;
 pub use widget::{widget, widget_definition};

@@ -37,7 +37,7 @@ pub(crate) async fn mutate(
     if webhooks.is_empty() || attributes::is_exempt(&call.resource) {
         return Ok(());
     }
-    let kind = options_kind(operation, options);
+    let kind = options_kind(operation);
     let dry_run = options.dry_run;
     let mut changed_after = vec![false; webhooks.len()];
     for (index, webhook) in webhooks.iter().enumerate() {
@@ -69,7 +69,7 @@ pub(crate) async fn validate(
     if webhooks.is_empty() || attributes::is_exempt(&call.resource) {
         return Ok(());
     }
-    let kind = options_kind(operation, options);
+    let kind = options_kind(operation);
     let attributes = Attributes::new(call, operation, Some(object), old, options.dry_run, kind);
     ask_all(call, &webhooks, &attributes).await
 }
@@ -165,10 +165,10 @@ fn why_inapplicable(patch: &Value, object: &Value) -> String {
     "the patch does not apply".to_owned()
 }
 
-fn options_kind(operation: Operation, options: &WriteOptions) -> &'static str {
+/// A patch comes as the create or update that it means.
+fn options_kind(operation: Operation) -> &'static str {
     match operation {
         Operation::Create => "CreateOptions",
-        Operation::Update if options.is_partial => "PatchOptions",
         Operation::Update => "UpdateOptions",
         Operation::Delete => "DeleteOptions",
     }

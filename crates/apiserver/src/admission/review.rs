@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::attributes::Attributes;
+use super::attributes::{Attributes, Operation};
 use super::caller::CallError;
 use super::webhook::Phase;
 use crate::resource::Resource;
@@ -42,6 +42,12 @@ pub(super) fn request(uid: &str, attributes: &Attributes<'_>, matched: &Resource
     let mut options = json!({"kind": attributes.options, "apiVersion": "meta.k8s.io/v1"});
     if attributes.dry_run {
         options["dryRun"] = json!(["All"]);
+    }
+    for key in ["fieldManager", "fieldValidation"] {
+        let given = call.query.text(key);
+        if !given.is_empty() && attributes.operation != Operation::Delete {
+            options[key] = json!(given);
+        }
     }
     let mut request = json!({
         "uid": uid, "kind": kind(matched), "resource": place(matched),

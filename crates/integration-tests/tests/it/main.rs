@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "in a test a panic is the report")]
 
 mod access;
+mod admission;
 mod apply;
 mod bad_input;
 mod cache;
