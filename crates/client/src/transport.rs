@@ -176,14 +176,19 @@ impl Transport {
         F: Future<Output = Result<T, kube_client::Error>>,
     {
         let transport = |source| ClientError::Transport { request: request.info.clone(), source: Box::new(source) };
+        let (metrics, method) = (self.options.metrics.rest_client(), request.method.as_str());
+        let asked = Instant::now();
         for limiter in &self.limiters {
             limiter.acquire().await;
         }
+        metrics.rate_limited(method, &self.host, asked.elapsed());
         let _slot = self.slot(request).await;
+        let sent = Instant::now();
         let response = self.client.send(http_request(request)?).await;
+        metrics.answered(method, &self.host, sent.elapsed());
         let code = response.as_ref().ok().map(Response::status);
         let label = code.as_ref().map_or("<error>", StatusCode::as_str);
-        self.options.metrics.rest_client().count(label, request.method.as_str(), &self.host);
+        metrics.count(label, method, &self.host);
         let response = response.map_err(transport)?;
         self.pass_on_warnings(request, response.headers());
         if response.status().is_success() {

@@ -144,6 +144,12 @@ impl Registry {
         self.inner.caches.get_or_init(|| CacheFamilies::new(self)).of(group, version, kind)
     }
 
+    /// Shows how long requests to API servers took and waited for the client's rate limit, by verb and host:
+    /// `rest_client_request_duration_seconds` and `rest_client_rate_limiter_duration_seconds`.
+    pub fn register_request_durations(&self) {
+        self.rest_client().register_durations(self);
+    }
+
     /// All metrics in `format`. Gives an error when a metric of a user's own type fails to encode itself.
     pub fn encode(&self, format: Format) -> Result<String, fmt::Error> {
         let mut out = String::new();
