@@ -5,17 +5,17 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use crate::item::Item;
-use crate::shared::Shared;
+use crate::shared::Handle;
 
 /// The future of [`Queue::get`](crate::Queue::get).
 #[must_use = "futures do nothing unless awaited"]
 pub struct Get<'a, K: Eq + 'static> {
-    shared: &'a Arc<Shared<K>>,
+    shared: &'a Arc<Handle<K>>,
     id: Option<u64>,
 }
 
 impl<'a, K: Eq + 'static> Get<'a, K> {
-    pub(crate) fn new(shared: &'a Arc<Shared<K>>) -> Self {
+    pub(crate) fn new(shared: &'a Arc<Handle<K>>) -> Self {
         Self { shared, id: None }
     }
 }
@@ -26,13 +26,13 @@ impl<K: Eq + 'static> Future for Get<'_, K> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         // A queue that is never empty must not keep its worker from letting others run.
         let budget = std::task::ready!(tokio::task::coop::poll_proceed(cx));
-        let (item, id, ended) = self.shared.take(Some((self.id, cx.waker())));
+        let (taken, id, ended) = self.shared.take(Some((self.id, cx.waker())));
         self.id = id;
-        if item.is_none() && !ended {
+        if taken.is_none() && !ended {
             return Poll::Pending;
         }
         budget.made_progress();
-        Poll::Ready(item)
+        Poll::Ready(taken.map(|taken| Item::new(self.shared.clone(), taken)))
     }
 }
 

@@ -15,15 +15,18 @@ use shuttle::thread;
 use crate::add::Add;
 use crate::get::Get;
 use crate::limiter::ItemBackoff;
-use crate::shared::Shared;
+use crate::shared::{Handle, Shared};
 use crate::state::Phase;
 
-type Keys = Arc<Shared<u8>>;
+type Keys = Arc<Handle<u8>>;
 
 const ITERATIONS: usize = 1000;
 
 fn check(run: impl Fn(Keys) + Send + Sync + 'static) {
-    let run = move || run(Arc::new(Shared::new(Duration::from_secs(10), Arc::new(ItemBackoff::default()), None)));
+    let run = move || {
+        let shared = Shared::new(Duration::from_secs(10), Arc::new(ItemBackoff::default()), None);
+        run(Handle::new(Arc::new(shared)));
+    };
     shuttle::check_random(run, ITERATIONS);
 }
 

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use crate::add::Add;
 use crate::entry::Slot;
-use crate::shared::Shared;
+use crate::shared::Handle;
 use crate::state::Taken;
 
 /// A key that a worker has taken. Nobody else gets the key until this is dropped; then it is done, however that came
 /// about, and the key comes back if it was added meanwhile.
 #[must_use = "dropping an item means that the work on it is done"]
 pub struct Item<K: Eq + 'static> {
-    shared: Arc<Shared<K>>,
+    shared: Arc<Handle<K>>,
     key: Arc<K>,
     slot: Slot,
     priority: i32,
@@ -20,7 +20,7 @@ pub struct Item<K: Eq + 'static> {
 }
 
 impl<K: Eq + 'static> Item<K> {
-    pub(crate) fn new(shared: Arc<Shared<K>>, taken: Taken<K>) -> Self {
+    pub(crate) fn new(shared: Arc<Handle<K>>, taken: Taken<K>) -> Self {
         Self { shared, key: taken.key, slot: taken.slot, priority: taken.priority, waited: taken.waited }
     }
 

@@ -9,21 +9,21 @@ use crate::add::Add;
 use crate::builder::QueueBuilder;
 use crate::get::Get;
 use crate::item::Item;
-use crate::shared::Shared;
+use crate::shared::{Handle, Shared};
 use crate::state::{Phase, Snapshot};
 
 /// A queue of keys; see the [crate's documentation](crate) for its rules. Cloning is cheap; clones are the same queue.
 ///
 /// When the last clone is dropped, keys that wait for their time are not delivered any more.
 pub struct Queue<K> {
-    shared: Arc<Shared<K>>,
+    shared: Arc<Handle<K>>,
     // Its owners are the clones of the queue, not the items that workers hold.
     timer: Arc<Task<()>>,
 }
 
 impl<K> Clone for Queue<K> {
     fn clone(&self) -> Self {
-        Self { shared: self.shared.clone(), timer: self.timer.clone() }
+        Self { shared: self.shared.another(), timer: self.timer.clone() }
     }
 }
 
@@ -47,7 +47,7 @@ impl<K: Eq + Hash + Send + Sync + 'static> Queue<K> {
     }
 
     pub(crate) fn of(shared: Arc<Shared<K>>, timer: Task<()>) -> Self {
-        Self { shared, timer: Arc::new(timer) }
+        Self { shared: Handle::new(shared), timer: Arc::new(timer) }
     }
 
     /// Makes a key ready, at once. Nothing happens when it is ready already or the queue is shut down.
@@ -89,7 +89,8 @@ impl<K: Eq + Hash + Send + Sync + 'static> Queue<K> {
 
     /// Takes the next key if one is ready.
     pub fn try_get(&self) -> Option<Item<K>> {
-        self.shared.take(None).0
+        let taken = self.shared.take(None).0;
+        taken.map(|taken| Item::new(self.shared.clone(), taken))
     }
 
     /// How many keys are ready. Keys that wait for their time or that workers have don't count.
@@ -109,7 +110,7 @@ impl<K: Eq + Hash + Send + Sync + 'static> Queue<K> {
 
     /// The queue, for those who look at it as long as it is there.
     pub fn downgrade(&self) -> WeakQueue<K> {
-        WeakQueue { shared: Arc::downgrade(&self.shared) }
+        WeakQueue { shared: self.shared.downgrade() }
     }
 
     /// Closes the queue: keys that are ready or waiting are dropped, [`Queue::get`] gives `None`, adds do nothing.

@@ -1,6 +1,7 @@
 use std::hash::{BuildHasher, Hash};
-use std::sync::Arc;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -10,11 +11,10 @@ use tokio::time::Instant;
 
 use crate::add::Add;
 use crate::entry::{Moment, Slot};
-use crate::item::Item;
 use crate::limiter::RateLimiter;
 use crate::lock::Mutex;
 use crate::observer::Observer;
-use crate::state::{Effects, Phase, Snapshot, State};
+use crate::state::{Effects, Phase, Snapshot, State, Taken};
 
 /// What the queue, its items and its timer share.
 pub(crate) struct Shared<K> {
@@ -29,6 +29,33 @@ pub(crate) struct Shared<K> {
     idle: Notify,
     /// How many keys have failures, so that forgetting one of a queue without any needs no lock. Written under the lock.
     failing: AtomicUsize,
+}
+
+/// The queue as one of its clones and the items that were taken through that hold it. Each clone counts its items by
+/// itself: one count of all would go from core to core.
+pub(crate) struct Handle<K>(Arc<Shared<K>>);
+
+impl<K> Handle<K> {
+    pub(crate) fn new(shared: Arc<Shared<K>>) -> Arc<Self> {
+        Arc::new(Self(shared))
+    }
+
+    /// The handle of a new clone.
+    pub(crate) fn another(&self) -> Arc<Self> {
+        Self::new(self.0.clone())
+    }
+
+    pub(crate) fn downgrade(&self) -> Weak<Shared<K>> {
+        Arc::downgrade(&self.0)
+    }
+}
+
+impl<K> Deref for Handle<K> {
+    type Target = Shared<K>;
+
+    fn deref(&self) -> &Shared<K> {
+        &self.0
+    }
 }
 
 impl<K: Eq + 'static> Shared<K> {
@@ -69,9 +96,19 @@ impl<K: Eq + 'static> Shared<K> {
     /// observer.
     pub(crate) fn update<R>(&self, change: impl FnOnce(&mut State<K>, Moment, &mut Effects) -> R) -> R {
         let now = self.now();
+        self.update_at(|_| now, change)
+    }
+
+    /// [`Shared::update`] at a time that depends on the state.
+    fn update_at<R>(
+        &self,
+        time: impl FnOnce(&State<K>) -> Moment,
+        change: impl FnOnce(&mut State<K>, Moment, &mut Effects) -> R,
+    ) -> R {
         let mut effects = Effects::default();
         let (result, waker) = {
             let mut state = self.state.lock();
+            let now = time(&state);
             let result = change(&mut state, now, &mut effects);
             (result, if state.len() > 0 { state.waiters.next(now) } else { None })
         };
@@ -121,10 +158,7 @@ impl<K: Eq + 'static> Shared<K> {
     }
 
     /// Takes a key, or registers `waiter` for the next one and gives its id. The flag says that none will come.
-    pub(crate) fn take(
-        self: &Arc<Self>,
-        waiter: Option<(Option<u64>, &Waker)>,
-    ) -> (Option<Item<K>>, Option<u64>, bool) {
+    pub(crate) fn take(&self, waiter: Option<(Option<u64>, &Waker)>) -> (Option<Taken<K>>, Option<u64>, bool) {
         let (taken, id, ended) = self.update(|state, now, effects| {
             if let Some((Some(id), _)) = waiter {
                 state.waiters.arrived(id);
@@ -137,18 +171,20 @@ impl<K: Eq + 'static> Shared<K> {
             };
             (taken, id, ended)
         });
-        let item = taken.map(|taken| {
-            if let Some(observer) = &self.observer {
-                observer.taken(taken.waited);
-            }
-            Item::new(self.clone(), taken)
-        });
-        (item, id, ended)
+        if let (Some(observer), Some(taken)) = (&self.observer, &taken) {
+            observer.taken(taken.waited);
+        }
+        (taken, id, ended)
     }
 
     /// A worker is done with a key.
     pub(crate) fn done(&self, slot: Slot) {
-        let (worked, idle, gone) = self.update(|state, now, effects| {
+        // Reading the clock costs as much as all the rest, and is for those who want to know how long the work took.
+        let time = |state: &State<K>| match state.next_due() {
+            None if self.observer.is_none() => state.last_seen(),
+            _ => self.now(),
+        };
+        let (worked, idle, gone) = self.update_at(time, |state, now, effects| {
             let worked = state.done(slot, now, effects);
             let idle = state.phase != Phase::Open && state.is_idle();
             // Those who wait for a last key of a draining queue learn that none comes.

@@ -3,6 +3,7 @@ use std::task::Waker;
 use std::time::Duration;
 
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry as TableEntry;
 
 use crate::delayed::Delayed;
 use crate::entry::{Entry, Moment, Pending, Running, Slab, Slot};
@@ -97,6 +98,11 @@ impl<K: Eq> State<K> {
         self.delayed.next()
     }
 
+    /// The latest time that the state was changed at.
+    pub(crate) fn last_seen(&self) -> Moment {
+        self.clock
+    }
+
     pub(crate) fn is_idle(&self) -> bool {
         self.ready.len() == 0 && self.running.is_empty()
     }
@@ -115,20 +121,19 @@ impl<K: Eq> State<K> {
     }
 
     fn find_or_insert(&mut self, hash: u64, key: K) -> Slot {
-        if let Some(slot) = self.find(hash, &key) {
-            return slot;
-        }
-        let slot = self.slab.insert(Entry {
-            key: Arc::new(key),
-            hash,
-            pending: Pending::None,
-            running: None,
-            failures: 0,
-            priority: 0,
-        });
         let slab = &self.slab;
-        self.index.insert_unique(hash, slot, |slot| slab.get(*slot).map_or(0, |entry| entry.hash));
-        slot
+        let same = |slot: &Slot| slab.get(*slot).is_some_and(|entry| *entry.key == key);
+        let hash_of = |slot: &Slot| slab.get(*slot).map_or(0, |entry| entry.hash);
+        match self.index.entry(hash, same, hash_of) {
+            TableEntry::Occupied(known) => *known.get(),
+            TableEntry::Vacant(vacant) => {
+                let (pending, running) = (Pending::None, None);
+                let key = Arc::new(key);
+                let slot = self.slab.insert(Entry { key, hash, pending, running, failures: 0, priority: 0 });
+                vacant.insert(slot);
+                slot
+            }
+        }
     }
 
     /// Moves what is due to the ready list.
