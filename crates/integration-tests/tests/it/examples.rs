@@ -30,3 +30,16 @@ reconciled: <namespace>/whole-program
 stopped: cancelled, 0 parts were late";
     check("controller-runtime-manager", "whole_program", &[], expected).await;
 }
+
+#[tokio::test]
+async fn cache_shelves() {
+    let expected = "\
+new: compilers
+new: grammar
+new: gears
+languages: compilers, grammar
+languages and machines: compilers
+languages: compilers, gears
+left: 0";
+    check("controller-runtime-cache", "shelves", &[], expected).await;
+}

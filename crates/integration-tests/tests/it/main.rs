@@ -15,6 +15,7 @@ mod demo;
 mod determinism;
 mod examples;
 mod garbage_collection;
+mod informers;
 mod kubectl;
 mod namespaces;
 mod objects;
