@@ -61,7 +61,8 @@ impl<K: Object> Bounded<K> {
             return Ok(None);
         };
         let plan = self.plans.iter().find(|plan| plan.covers(key.namespace.as_deref()));
-        if !plan.is_some_and(|plan| plan.selection.matches_labels(&object)) {
+        let labels = object.meta().labels.clone().unwrap_or_default();
+        if !plan.is_some_and(|plan| plan.selection.matches_labels(&labels)) {
             return Ok(None);
         }
         if let Some(transform) = plan.and_then(|plan| plan.transform.as_ref()) {

@@ -197,8 +197,8 @@ impl Cache {
         self.typed::<K>().list(query).await
     }
 
-    /// Remembers a write of ours: reads of the resource, of whatever version and type, wait for it. Those that hold a
-    /// selection only can't tell whether they will ever see it.
+    /// Remembers a write of ours: reads of the resource, of whatever version and type, wait for it. Those that select
+    /// by fields can't tell whether they will ever see it, and wait for deletions only.
     pub(crate) fn wrote(&self, resource: &ApiResource, write: &Write) {
         self.inner.members.lock().wrote(resource, write);
     }

@@ -44,14 +44,9 @@ impl Selection {
         Self { fields: Some(selector.into()), ..Self::default() }
     }
 
-    pub(crate) fn is_everything(&self) -> bool {
-        self.labels.selects_all() && self.fields.is_none()
-    }
-
-    /// Whether the object's labels match. What its fields are to match only the server can tell.
-    pub(crate) fn matches_labels<K: Object>(&self, object: &K) -> bool {
-        let none = BTreeMap::new();
-        self.labels.selects_all() || self.labels.matches(object.meta().labels.as_ref().unwrap_or(&none))
+    /// Whether the labels match. What an object's fields are to match only the server can tell.
+    pub(crate) fn matches_labels(&self, labels: &BTreeMap<String, String>) -> bool {
+        self.labels.selects_all() || self.labels.matches(labels)
     }
 
     /// What both select.
@@ -71,6 +66,8 @@ pub(crate) struct Write {
     pub(crate) key: ObjectKey,
     pub(crate) uid: Option<String>,
     pub(crate) version: Option<String>,
+    /// What the object has after it; a selection may depend on that.
+    pub(crate) labels: BTreeMap<String, String>,
     /// The object does not exist afterwards.
     pub(crate) gone: bool,
 }

@@ -314,3 +314,37 @@ async fn metrics_say_what_a_cache_holds() {
     scripted.cache.remove_informer(&informer);
     assert_eq!(gauges(), "");
 }
+
+#[tokio::test(start_paused = true)]
+async fn reads_of_a_selection_wait_for_own_writes_that_concern_it() {
+    let ours = Expression::Equal("app".to_owned(), "ours".to_owned());
+    let scripted = Scripted::start(CacheOptions::builder().labels(ours).build()).await;
+    let client = DelegatingClient::new(scripted.cache.client().clone(), scripted.cache.clone());
+    let labelled = |name: &str, version: &str, app: &str| {
+        let mut labelled = object(name, version, "x");
+        labelled["metadata"]["labels"] = json!({"app": app});
+        labelled
+    };
+    let typed = |value: serde_json::Value| serde_json::from_value::<ConfigMap>(value).unwrap();
+    scripted.server.list("5", &[labelled("a", "1", "ours")]);
+    client.get::<ConfigMap>(("ns", "a")).await.unwrap();
+    let mut feed = scripted.server.watch();
+    settle().await;
+
+    // It never comes, and nobody waits for it.
+    scripted.server.answer(201, &labelled("b", "6", "theirs"));
+    client.create(&typed(labelled("b", "", "theirs"))).await.unwrap();
+    assert!(client.get_opt::<ConfigMap>(("ns", "b")).await.unwrap().is_none());
+
+    // It leaves the selection: the server tells of a deletion.
+    scripted.server.answer(200, &labelled("a", "7", "theirs"));
+    client.update(&typed(labelled("a", "1", "theirs"))).await.unwrap();
+    let reading = {
+        let (client, ambient) = (client.clone(), scripted.cache.client().ambient().clone());
+        ambient.spawn("read", async move { client.get_opt::<ConfigMap>(("ns", "a")).await })
+    };
+    settle().await;
+    assert!(!reading.is_finished(), "the cache has not seen that it left");
+    feed.send("DELETED", labelled("a", "7", "ours")).await;
+    assert!(reading.await.unwrap().unwrap().is_none());
+}

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -136,7 +137,11 @@ impl<K: Object> DelegatingApi<K> {
             Deletion::Object(object) => object.meta().resource_version.clone(),
             _ => None,
         };
-        self.remember(&Write { key, uid: deletion.uid().map(str::to_owned), version, gone });
+        let labels = match &deletion {
+            Deletion::Object(object) => object.meta().labels.clone().unwrap_or_default(),
+            _ => BTreeMap::new(),
+        };
+        self.remember(&Write { key, uid: deletion.uid().map(str::to_owned), version, labels, gone });
         Ok(deletion)
     }
 
@@ -152,6 +157,7 @@ impl<K: Object> DelegatingApi<K> {
             key: ObjectKey::of(&object),
             uid: meta.uid.clone(),
             version: meta.resource_version.clone(),
+            labels: meta.labels.clone().unwrap_or_default(),
             gone: meta.deletion_timestamp.is_some() && !unfinished,
         });
         Ok(object)

@@ -167,14 +167,15 @@ impl<K: Object> Shared<K> {
     pub(crate) fn wrote(&self, write: &Write) {
         let namespace = write.key.namespace.as_deref();
         let Some(scope) = self.progress.scopes().iter().find(|scope| scope.covers(namespace)) else { return };
-        // What is out of the selection never comes.
-        if !scope.plan.selection.is_everything() {
-            return;
-        }
+        let selection = &scope.plan.selection;
+        let comes = selection.matches_labels(&write.labels);
         match write {
-            Write { gone: true, uid: Some(uid), .. } => {
+            // What is out of the selection, or leaves it, is not to be shown.
+            Write { gone, uid: Some(uid), .. } if *gone || !comes => {
                 self.expectations.add(write.key.clone(), Until::Gone(uid.clone()));
             }
+            // Whether the fields match only the server can tell: the write may never come.
+            _ if !comes || selection.fields.is_some() => {}
             Write { gone: false, version: Some(version), .. } if !scope.wrote(version) => {
                 self.expectations.add(write.key.clone(), Until::Version(version.clone()));
             }
