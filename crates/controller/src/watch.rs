@@ -2,8 +2,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use controller_runtime_cache::{Cache, Selection};
-use controller_runtime_scheme::{Kind, Object, TypedObject, Unstructured};
-use kube_core::PartialObjectMeta;
+use controller_runtime_scheme::{Kind, Object, PartialObjectMeta, TypedObject, Unstructured};
 
 use crate::handler::Handler;
 use crate::predicate::Predicate;
@@ -52,8 +51,10 @@ impl<W: Object> Watch<W> {
 
 impl Watch<Unstructured> {
     /// All events of a kind, of whose objects only the metadata is fetched and held.
-    pub fn metadata<W: TypedObject>() -> Watch<PartialObjectMeta<W>> {
-        Watch::of(Kind::typed())
+    ///
+    /// For a kind known at run time only, [`Watch::of`] with [`Kind::metadata_only`] does the same.
+    pub fn metadata<W: TypedObject>() -> Watch<PartialObjectMeta> {
+        Watch::of(Kind::<W>::typed().metadata_only())
     }
 }
 

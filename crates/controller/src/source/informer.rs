@@ -61,11 +61,12 @@ impl<W: Object> InformerSource<W> {
                 }
                 batch = backlog.next() => {
                     for (event, priority) in batch {
+                        // A task that this one has just woken may be bound to its thread: it runs before a handler
+                        // that may block that thread. And a long backlog leaves others their turn.
+                        tokio::task::yield_now().await;
                         events.handle(&event, priority);
                     }
                     handled += 1;
-                    // A long backlog leaves others their turn.
-                    tokio::task::yield_now().await;
                 }
             }
             if initial.is_some_and(|initial| handled >= initial) {

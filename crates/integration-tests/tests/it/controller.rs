@@ -23,13 +23,13 @@ use tokio::time::{Instant, timeout};
 const WITHIN: Duration = Duration::from_secs(20);
 
 /// A manager of the fixture's namespace while it runs.
-struct Running {
+pub(crate) struct Running {
     cancel: CancellationToken,
     task: Task<Result<(), ManagerError>>,
 }
 
 impl Running {
-    async fn start(fixture: &Fixture, set_up: impl FnOnce(&Manager)) -> Self {
+    pub(crate) async fn start(fixture: &Fixture, set_up: impl FnOnce(&Manager)) -> Self {
         let manager = Manager::builder(fixture.env().kube_client())
             .ambient(fixture.env().ambient().clone())
             .cache(CacheOptions::builder().namespaces([fixture.namespace()]).build())
@@ -43,7 +43,7 @@ impl Running {
         Self { cancel, task }
     }
 
-    async fn stop(self) {
+    pub(crate) async fn stop(self) {
         self.cancel.cancel();
         self.task.join().await.unwrap().unwrap();
     }

@@ -43,3 +43,19 @@ languages: compilers, gears
 left: 0";
     check("controller-runtime-cache", "shelves", &[], expected).await;
 }
+
+#[tokio::test]
+async fn controller_mirror() {
+    let expected = "\
+copied: {\"color\": \"green\"}
+copied again: {\"color\": \"green\"}";
+    check("controller-runtime-controller", "mirror", &[], expected).await;
+}
+
+#[tokio::test]
+async fn controller_channel() {
+    let expected = "\
+hello ada, at attempt 2
+hello grace, at attempt 2";
+    check("controller-runtime-controller", "channel", &[], expected).await;
+}

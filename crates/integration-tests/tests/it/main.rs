@@ -20,6 +20,8 @@ mod kubectl;
 mod namespaces;
 mod objects;
 mod optimistic_concurrency;
+mod owners;
 mod protobuf;
 mod requests;
 mod verbs;
+mod watches;
