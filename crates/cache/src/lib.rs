@@ -5,6 +5,15 @@
 //! nobody can change, and never copy them. [`DelegatingClient`] reads from the cache and writes to the server; its
 //! reads see its own writes.
 //!
+//! [`CacheOptions`] say what is cached. Each Rust type of a kind, typed, unstructured or metadata only, has an informer,
+//! a watch and objects of its own.
+//!
+//! Metrics, each by group, version and kind: `controller_runtime_cache_objects`, `controller_runtime_cache_bytes` (as
+//! JSON, estimated from a sample), `controller_runtime_cache_resource_version` (up to which all changes have been seen;
+//! with several informers the oldest), and the totals `controller_runtime_cache_lists_total`,
+//! `controller_runtime_cache_watches_total`, `controller_runtime_cache_undecodable_objects_total` and
+//! `controller_runtime_cache_undecodable_reads_total`.
+//!
 //! ```
 //! use std::sync::Arc;
 //!
