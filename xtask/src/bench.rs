@@ -23,6 +23,18 @@ enum What {
         #[arg(long, default_value_t = 1000)]
         rate: u32,
     },
+    /// From the answer to a write of an owned Pod to the start of its owner's reconcile: p99 at most 10 ms
+    Trigger {
+        /// How many owners there are, each with one Pod
+        #[arg(long, default_value_t = 10_000)]
+        owners: usize,
+        /// Writes per second
+        #[arg(long, default_value_t = 100)]
+        rate: u32,
+        /// How long is measured
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
+    },
 }
 
 impl Bench {
@@ -32,6 +44,11 @@ impl Bench {
             What::Client { seconds, rate } => {
                 let (seconds, rate) = (seconds.to_string(), rate.to_string());
                 example("integration-tests", "client_bench", &["--seconds", &seconds, "--rate", &rate])
+            }
+            What::Trigger { owners, rate, seconds } => {
+                let (owners, rate, seconds) = (owners.to_string(), rate.to_string(), seconds.to_string());
+                let arguments = ["--owners", &owners, "--rate", &rate, "--seconds", &seconds];
+                example("integration-tests", "trigger_bench", &arguments)
             }
         }
     }

@@ -3,6 +3,10 @@
 //! Data flows one way: events of the kinds that are watched pass the predicates, a handler says which objects they are
 //! about, the queue holds those objects' keys, and workers take them and call the [`Reconciler`].
 //!
+//! [`Controller`] wires them: its own kind, what that [owns](Controller::owns), and whatever else it
+//! [watches](Watch). Map functions and [handlers](handler) run apart from the informers that controllers share.
+//! [Sources](source) bring events that are no changes of the cluster.
+//!
 //! ```no_run
 //! use std::sync::Arc;
 //! use controller_runtime_controller::{Action, Context, Controller, Host, Reconciler, Result};
