@@ -6,6 +6,7 @@ use controller_runtime_scheme::{Object, ObjectKey};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
+use crate::informer::Target;
 use crate::options::{Bounds, Plan};
 
 /// Some objects of one kind, each for a while. It has no watch: what it lacks, or has had for too long, is read from
@@ -80,11 +81,18 @@ impl<K: Object> Bounded<K> {
         self.held.lock().take(key);
     }
 
-    /// We wrote the object: the next read asks the server.
-    pub(crate) fn wrote(&self, key: &ObjectKey) {
+    /// We wrote: the next read of the target asks the server.
+    pub(crate) fn wrote(&self, target: &Target) {
         let mut held = self.held.lock();
         held.writes += 1;
-        held.take(key);
+        match target {
+            Target::Object(key) => held.take(key),
+            // Which objects it was only the server knows.
+            Target::Objects { .. } => {
+                held.entries.clear();
+                held.order.clear();
+            }
+        }
     }
 }
 

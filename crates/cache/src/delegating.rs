@@ -1,8 +1,12 @@
 mod api;
+mod in_flight;
 
 use std::sync::Arc;
 
-use controller_runtime_client::{Client, ClientError, DeleteOptions, Deletion, Patch, Upsert};
+use controller_runtime_client::{
+    Classify, Client, ClientError, DeleteOptions, Deletion, FinalizeError, Finalized, Finalizers, ListOptions, Patch,
+    Upsert,
+};
 use controller_runtime_scheme::{Kind, Object, ObjectKey, TypedObject};
 use kube_core::object::HasStatus;
 
@@ -14,6 +18,15 @@ pub use api::DelegatingApi;
 
 /// Reads from the cache, writes to the server, and reads its own writes: after a write, reads of that kind wait until
 /// the cache has seen it. Cloning is cheap.
+///
+/// A write of which nobody knows what became, because it timed out, its connection broke, or its future was dropped,
+/// counts as written: the next read that it could change asks the server once (a list by name), and then waits for what
+/// it said. So do reads after a conflict, an object that exists already and one that is not found, which all mean that
+/// the cache is behind, and after writes whose answer does not show the object. If such a request reaches the server
+/// only after that, it counts as somebody else's write.
+///
+/// A cache that selects by labels waits only for objects that it will show; one that selects by fields asks the server
+/// after each write, because only that can tell. A created object that the selection leaves out is not found.
 ///
 /// Its verbs are for types that state their kind. [`DelegatingClient::api`] gives the same verbs for any kind.
 #[derive(Clone, Debug)]
@@ -102,6 +115,29 @@ impl DelegatingClient {
         self.typed().delete_with(key, options).await
     }
 
+    /// See [`DelegatingApi::delete_all`].
+    pub async fn delete_all<K: TypedObject>(
+        &self,
+        selected: &ListOptions,
+        options: &DeleteOptions,
+    ) -> Result<(), CacheError> {
+        self.typed::<K>().delete_all(selected, options).await
+    }
+
+    /// See [`DelegatingApi::scale`].
+    pub async fn scale<K: TypedObject>(&self, key: impl Into<ObjectKey>, replicas: i32) -> Result<(), CacheError> {
+        self.typed::<K>().scale(key, replicas).await
+    }
+
+    /// See [`Api::create_or_patch`](controller_runtime_client::Api::create_or_patch).
+    pub async fn create_or_patch<K: TypedObject>(
+        &self,
+        start: K,
+        change: impl FnOnce(&mut K) -> Result<(), ClientError>,
+    ) -> Result<(K, Upsert), CacheError> {
+        self.typed().create_or_patch(start, change).await
+    }
+
     /// See [`Api::create_or_update`](controller_runtime_client::Api::create_or_update).
     pub async fn create_or_update<K: TypedObject>(
         &self,
@@ -146,5 +182,24 @@ impl DelegatingClient {
     /// See [`Api::remove_finalizer`](controller_runtime_client::Api::remove_finalizer).
     pub async fn remove_finalizer<K: TypedObject>(&self, object: &K, name: &str) -> Result<K, CacheError> {
         self.typed().remove_finalizer(object, name).await
+    }
+
+    /// See [`Api::finalize`](controller_runtime_client::Api::finalize).
+    pub async fn finalize<K: TypedObject>(
+        &self,
+        object: &K,
+        finalizers: &Finalizers<K>,
+    ) -> Result<(K, Finalized), FinalizeError> {
+        self.typed().finalize(object, finalizers).await
+    }
+
+    /// Runs `attempt` again while it ends in a conflict, see
+    /// [`retry_on_conflict`](controller_runtime_client::retry_on_conflict). Its reads see what it lost against.
+    pub async fn retry_on_conflict<T, E, F>(&self, attempt: impl FnMut() -> F) -> Result<T, E>
+    where
+        E: Classify,
+        F: Future<Output = Result<T, E>>,
+    {
+        self.client.retry_on_conflict(attempt).await
     }
 }

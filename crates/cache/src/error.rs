@@ -89,6 +89,14 @@ pub enum CacheError {
         /// How long was waited.
         after: Duration,
     },
+    /// Nobody knows what became of an earlier write, and the server could not be asked.
+    #[error("cannot tell whether the cache of {kind} shows our last write: {source}")]
+    UnknownOutcome {
+        /// The kind.
+        kind: String,
+        /// Why the server could not be asked.
+        source: ClientError,
+    },
     /// The cache does not hold the namespace.
     #[error("unknown namespace for the cache: {namespace:?}, asked for {kind}")]
     UnknownNamespace {
@@ -173,7 +181,7 @@ impl CacheError {
             | Self::Stale { .. }
             | Self::Stopped { .. }
             | Self::NotStarted { .. } => ErrorClass::Transient { retry_after: None },
-            Self::Client(error) => error.class(),
+            Self::UnknownOutcome { source: error, .. } | Self::Client(error) => error.class(),
             Self::Undecodable { .. }
             | Self::AlreadyStarted
             | Self::UnknownNamespace { .. }

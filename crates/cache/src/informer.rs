@@ -1,9 +1,12 @@
 mod expectations;
 mod handlers;
+mod look_up;
+mod own_writes;
 mod progress;
 mod scope;
 mod shared;
 mod undecodable;
+mod write;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,6 +25,7 @@ pub use handlers::HandlerRegistration;
 pub(crate) use progress::Phase;
 pub(crate) use scope::Scope;
 pub(crate) use shared::{Listed, Shared};
+pub(crate) use write::{Ask, Target, Write, Written};
 
 /// Which objects of a kind an informer holds. The default is all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,18 +62,6 @@ impl Selection {
         };
         self
     }
-}
-
-/// A write of ours, as far as reads must see it.
-#[derive(Debug)]
-pub(crate) struct Write {
-    pub(crate) key: ObjectKey,
-    pub(crate) uid: Option<String>,
-    pub(crate) version: Option<String>,
-    /// What the object has after it; a selection may depend on that.
-    pub(crate) labels: BTreeMap<String, String>,
-    /// The object does not exist afterwards.
-    pub(crate) gone: bool,
 }
 
 /// The objects of one kind, kept up to date, and those who are told of changes. Everybody who asks a

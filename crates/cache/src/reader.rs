@@ -35,8 +35,9 @@ impl<K: Object> Reader<K> {
         self.route.kind()
     }
 
-    /// The same reader, whose reads wait for the first list no longer than this. Default:
-    /// [`CacheOptions::sync_timeout`](crate::CacheOptions::sync_timeout).
+    /// The same reader, whose reads wait no longer than this for the first list, and, where that is there, for our own
+    /// writes. Default: [`CacheOptions::sync_timeout`](crate::CacheOptions::sync_timeout) and
+    /// [`CacheOptions::write_timeout`](crate::CacheOptions::write_timeout).
     #[must_use]
     pub fn with_timeout(mut self, within: Duration) -> Self {
         self.within = within;

@@ -7,7 +7,7 @@ use controller_runtime_scheme::{Kind, Object, ObjectKey};
 use crate::bounded::Bounded;
 use crate::cache::Cache;
 use crate::error::CacheError;
-use crate::informer::{Phase, Shared};
+use crate::informer::{Ask, Phase, Shared};
 use crate::query::ListQuery;
 
 /// Where reads of one kind go: to its informer, started when need be, or to its bounded cache.
@@ -57,14 +57,20 @@ impl<K: Object> Route<K> {
         }
         loop {
             let shared = self.informer(cache)?;
-            match self.ready(&shared, namespace, within).await {
+            match self.ready(&shared, Ask::Object(key), within).await {
                 Err(CacheError::Removed { .. }) => {}
                 Err(error) => return Err(error),
                 Ok(()) if shared.is_undecodable(key) => {
                     shared.metrics.refused_read();
                     return Err(CacheError::Undecodable { kind: self.kind.to_string(), key: key.clone() });
                 }
-                Ok(()) => return Ok(shared.store.get(key)),
+                Ok(()) => {
+                    let found = shared.store.get(key);
+                    // What the cache learned meanwhile may be from before a write of ours.
+                    if shared.shows_nothing_gone(Ask::Object(key)) {
+                        return Ok(found);
+                    }
+                }
             }
         }
     }
@@ -81,16 +87,23 @@ impl<K: Object> Route<K> {
         }
         loop {
             let shared = self.informer(cache)?;
-            match self.ready(&shared, query.namespace.as_deref(), within).await {
+            let ask = Ask::Objects(query.namespace.as_deref());
+            match self.ready(&shared, ask, within).await {
                 Err(CacheError::Removed { .. }) => {}
                 Err(error) => return Err(error),
-                Ok(()) => return shared.list(query),
+                Ok(()) => {
+                    let found = shared.list(query);
+                    if shared.shows_nothing_gone(ask) {
+                        return found;
+                    }
+                }
             }
         }
     }
 
-    /// Waits until the informer can answer for the namespace (for everything, if none).
-    async fn ready(&self, shared: &Shared<K>, namespace: Option<&str>, within: Duration) -> Result<(), CacheError> {
+    /// Waits until the informer can answer.
+    async fn ready(&self, shared: &Shared<K>, ask: Ask<'_>, within: Duration) -> Result<(), CacheError> {
+        let namespace = ask.namespace();
         self.known_namespace(namespace, || namespace.is_none_or(|namespace| shared.covers(namespace)))?;
         if !shared.progress.has_synced() {
             if shared.progress.phase() == Phase::Waiting {
@@ -98,8 +111,8 @@ impl<K: Object> Route<K> {
             }
             shared.progress.wait_for_sync(within).await?;
         }
-        if !shared.is_caught_up(namespace) {
-            shared.wait_for_writes(namespace).await?;
+        if !shared.is_caught_up(ask) {
+            shared.wait_for_writes(ask, within).await?;
         }
         Ok(())
     }

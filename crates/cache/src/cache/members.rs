@@ -156,6 +156,6 @@ impl<K: Object> AnyBounded for Bounded<K> {
     }
 
     fn wrote(&self, write: &Write) {
-        Bounded::wrote(self, &write.key);
+        Bounded::wrote(self, &write.target());
     }
 }

@@ -65,7 +65,7 @@ impl Scope {
 
     /// The cache is as new as this version.
     pub(crate) fn advance(&self, version: &str) {
-        self.seen.fetch_max(number(version), Ordering::AcqRel);
+        self.seen.fetch_max(number(Some(version)), Ordering::AcqRel);
         self.works();
     }
 
@@ -84,7 +84,7 @@ impl Scope {
     /// A list that began then shows this version. It may be lower than before, when the server was restored from a
     /// backup; what was written before the list began is in it, whatever its number.
     pub(crate) fn listed(&self, version: &str, began: Instant) {
-        self.seen.store(number(version), Ordering::Release);
+        self.seen.store(number(Some(version)), Ordering::Release);
         let mut written_at = self.written_at.lock();
         if written_at.is_some_and(|at| at < began) {
             *written_at = None;
@@ -92,13 +92,11 @@ impl Scope {
         }
     }
 
-    /// We wrote this version. Says whether it can be compared.
-    pub(crate) fn wrote(&self, version: &str) -> bool {
-        let number = number(version);
+    /// There is this version of something that it covers.
+    pub(crate) fn wrote(&self, version: u64) {
         let mut written_at = self.written_at.lock();
         *written_at = Some(Instant::now());
-        self.written.fetch_max(number, Ordering::AcqRel);
-        number > 0
+        self.written.fetch_max(version, Ordering::AcqRel);
     }
 
     pub(crate) fn is_caught_up(&self) -> bool {
@@ -135,6 +133,6 @@ impl Scope {
     }
 }
 
-fn number(version: &str) -> u64 {
-    version.parse().unwrap_or(0)
+pub(crate) fn number(version: Option<&str>) -> u64 {
+    version.and_then(|version| version.parse().ok()).unwrap_or(0)
 }

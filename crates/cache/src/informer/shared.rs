@@ -10,12 +10,13 @@ use tokio::time::Instant;
 
 use crate::error::CacheError;
 use crate::event::ObjectEvent;
-use crate::informer::expectations::{Expectations, Until};
+use crate::informer::Selection;
+use crate::informer::expectations::Expectations;
 use crate::informer::handlers::{Handler, HandlerRegistration, Handlers};
 use crate::informer::progress::{Phase, Progress};
 use crate::informer::scope::Scope;
 use crate::informer::undecodable::Undecodable;
-use crate::informer::{Selection, Write};
+use crate::informer::write::Target;
 use crate::options::CacheOptions;
 use crate::query::ListQuery;
 use crate::reflector::AnyListWatch;
@@ -34,7 +35,9 @@ pub(crate) struct Shared<K: Object> {
     pub(crate) progress: Arc<Progress>,
     undecodable: Undecodable,
     handlers: Mutex<Handlers<K>>,
-    expectations: Expectations,
+    pub(super) expectations: Expectations,
+    /// Whether somebody's own functions list and watch.
+    pub(super) has_own_source: bool,
 }
 
 /// Everything that a server has.
@@ -57,6 +60,7 @@ impl<K: Object> Shared<K> {
         let metrics = api.metrics().cache(&resource.group, &resource.version, &resource.kind);
         let progress = Arc::new(Progress::new(api.kind(), scopes));
         let own = options.special(resource).and_then(|special| special.list_watches.get::<K>());
+        let has_own_source = own.is_some();
         let source = own.unwrap_or_else(|| Arc::new(api.clone()));
         let options = options.of_resource(resource);
         Self {
@@ -69,6 +73,7 @@ impl<K: Object> Shared<K> {
             undecodable: Undecodable::default(),
             handlers: Mutex::new(Handlers::new()),
             expectations: Expectations::default(),
+            has_own_source,
         }
     }
 
@@ -86,7 +91,7 @@ impl<K: Object> Shared<K> {
         let events = self.store.replace(scope.namespace(), objects, keep, !scope.is_synced());
         self.undecodable.keep(|key| others(key) || undecodable.contains(key));
         scope.listed(&version, began);
-        self.expectations.listed(began);
+        self.expectations.listed(began, |target| self.is_all_in(scope, target));
         self.progress.notify();
         handlers.tell(&events);
         // Whoever waits for the first list expects that handlers have had it.
@@ -107,8 +112,9 @@ impl<K: Object> Shared<K> {
         let mut handlers = self.handlers.lock();
         let events = self.store.put(object);
         // Reads that wait for this version go on now.
-        self.expectations.seen(&**object);
-        self.undecodable.remove(&ObjectKey::of(&**object));
+        let key = ObjectKey::of(&**object);
+        self.expectations.seen(&key, object.meta().resource_version.as_deref().unwrap_or_default());
+        self.undecodable.remove(&key);
         self.advance(scope, version);
         handlers.tell(&events);
     }
@@ -117,15 +123,17 @@ impl<K: Object> Shared<K> {
     pub(crate) fn remove(&self, scope: &Scope, last: Arc<K>, version: &str) {
         let mut handlers = self.handlers.lock();
         let key = ObjectKey::of(&*last);
+        let uid = last.meta().uid.clone();
         let event = self.store.remove(last);
         self.undecodable.remove(&key);
-        self.expectations.gone(&key);
+        self.expectations.gone(&key, uid.as_deref());
         self.advance(scope, version);
         handlers.tell(event.as_slice());
     }
 
     /// An object is new or changed and doesn't fit its type. What the store has of it stays.
     pub(crate) fn put_undecodable(&self, scope: &Scope, key: ObjectKey, version: &str) {
+        self.expectations.seen(&key, version);
         self.undecodable.add([key]);
         self.advance(scope, version);
     }
@@ -133,6 +141,7 @@ impl<K: Object> Shared<K> {
     /// An object that never fitted its type is gone.
     pub(crate) fn remove_undecodable(&self, scope: &Scope, key: &ObjectKey, version: &str) {
         self.undecodable.remove(key);
+        self.expectations.gone(key, None);
         self.advance(scope, version);
     }
 
@@ -163,46 +172,7 @@ impl<K: Object> Shared<K> {
         self.store.list(&query).map_err(|MissingIndex(index)| CacheError::MissingIndex { kind: kind(), index })
     }
 
-    /// Remembers a write of ours that reads must see.
-    pub(crate) fn wrote(&self, write: &Write) {
-        let namespace = write.key.namespace.as_deref();
-        let Some(scope) = self.progress.scopes().iter().find(|scope| scope.covers(namespace)) else { return };
-        let selection = &scope.plan.selection;
-        let comes = selection.matches_labels(&write.labels);
-        match write {
-            // What is out of the selection, or leaves it, is not to be shown.
-            Write { gone, uid: Some(uid), .. } if *gone || !comes => {
-                self.expectations.add(write.key.clone(), Until::Gone(uid.clone()));
-            }
-            // Whether the fields match only the server can tell: the write may never come.
-            _ if !comes || selection.fields.is_some() => {}
-            Write { gone: false, version: Some(version), .. } if !scope.wrote(version) => {
-                self.expectations.add(write.key.clone(), Until::Version(version.clone()));
-            }
-            _ => {}
-        }
-    }
-
-    pub(crate) fn is_caught_up(&self, namespace: Option<&str>) -> bool {
-        self.covering(namespace).all(Scope::is_caught_up) && self.expectations.are_met(&self.store, namespace)
-    }
-
-    /// Waits until reads of the namespace (of everything, if none) see our own writes.
-    pub(crate) async fn wait_for_writes(&self, namespace: Option<&str>) -> Result<(), CacheError> {
-        let after = self.options.write_timeout;
-        let ready = || self.is_caught_up(namespace) || self.progress.ended().is_some();
-        self.progress.until(after, ready).await;
-        if self.is_caught_up(namespace) {
-            return Ok(());
-        }
-        Err(match (self.progress.ended(), self.covering(namespace).find_map(Scope::denial)) {
-            (Some(ended), _) => ended,
-            (None, Some(denied)) => CacheError::Forbidden(denied),
-            (None, None) => CacheError::Stale { kind: self.kind_name(), after },
-        })
-    }
-
-    fn covering(&self, namespace: Option<&str>) -> impl Iterator<Item = &Scope> {
+    pub(super) fn covering(&self, namespace: Option<&str>) -> impl Iterator<Item = &Scope> {
         self.progress.scopes().iter().filter(move |scope| scope.covers(namespace))
     }
 
@@ -217,6 +187,11 @@ impl<K: Object> Shared<K> {
                 resource_version: shared.progress.scopes().iter().map(Scope::seen).min().unwrap_or_default(),
             })
         });
+    }
+
+    /// Whether a list of the scope shows all that there is of the target.
+    fn is_all_in(&self, scope: &Scope, target: &Target) -> bool {
+        self.progress.scopes().len() == 1 || target.namespace().is_some_and(|namespace| scope.covers(Some(namespace)))
     }
 
     /// Whether the cache is to hold the namespace.
