@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use controller_runtime_client::ClientError;
 use controller_runtime_scheme::{Object, ObjectKey};
-use kube_core::SelectorExt;
 use tokio::time::timeout;
 
 use crate::error::CacheError;
@@ -34,10 +33,10 @@ impl<K: Object> Shared<K> {
         let target = || Target::Object(written.key.clone());
         let selection = &scope.plan.selection;
         let number = number(Some(&written.version));
-        if selection.fields.is_some() || (number == 0 && !selection.is_everything()) {
+        if selection.fields.is_some() || (number == 0 && !selection.labels.selects_all()) {
             // Only the server can tell whether the cache is to show it.
             self.expect(target(), Until::Unsure);
-        } else if !selection.labels.matches(&written.labels) {
+        } else if !selection.matches_labels(&written.labels) {
             // It never comes, and what there may be of it goes.
             self.expect(target(), Until::Only { alive: BTreeSet::new(), version: number });
         } else if number > 0 {
