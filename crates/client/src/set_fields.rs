@@ -20,45 +20,45 @@ struct SetFields;
 /// Members of an object, or elements of a list, so far.
 struct Members {
     variant: Option<&'static str>,
-    members: Map<String, Value>,
+    so_far: Map<String, Value>,
     key: Option<String>,
 }
 
 struct Elements {
     variant: Option<&'static str>,
-    elements: Vec<Value>,
+    so_far: Vec<Value>,
 }
 
 impl Members {
     fn new(variant: Option<&'static str>) -> Self {
-        Self { variant, members: Map::new(), key: None }
+        Self { variant, so_far: Map::new(), key: None }
     }
 
     fn set<T: Serialize + ?Sized>(&mut self, key: String, value: &T) -> Result<(), Error> {
         if let Some(value) = value.serialize(SetFields)? {
-            self.members.insert(key, value);
+            self.so_far.insert(key, value);
         }
         Ok(())
     }
 
-    fn finish(self) -> Option<Value> {
-        Some(in_variant(self.variant, Value::Object(self.members)))
+    fn finish(self) -> Value {
+        in_variant(self.variant, Value::Object(self.so_far))
     }
 }
 
 impl Elements {
     fn new(variant: Option<&'static str>) -> Self {
-        Self { variant, elements: Vec::new() }
+        Self { variant, so_far: Vec::new() }
     }
 
     /// An element can't be missing: the others would move.
     fn push<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
-        self.elements.push(set_fields(value)?);
+        self.so_far.push(set_fields(value)?);
         Ok(())
     }
 
-    fn finish(self) -> Option<Value> {
-        Some(in_variant(self.variant, Value::Array(self.elements)))
+    fn finish(self) -> Value {
+        in_variant(self.variant, Value::Array(self.so_far))
     }
 }
 
@@ -181,7 +181,7 @@ macro_rules! elements {
             }
 
             fn end(self) -> Result<Self::Ok, Error> {
-                Ok(self.finish())
+                Ok(Some(self.finish()))
             }
         })*
     };
@@ -203,7 +203,7 @@ macro_rules! members {
             }
 
             fn end(self) -> Result<Self::Ok, Error> {
-                Ok(self.finish())
+                Ok(Some(self.finish()))
             }
         })*
     };
@@ -233,7 +233,7 @@ impl SerializeMap for Members {
     }
 
     fn end(self) -> Result<Self::Ok, Error> {
-        Ok(self.finish())
+        Ok(Some(self.finish()))
     }
 }
 
