@@ -1,3 +1,4 @@
+mod behaviours;
 mod dependencies;
 mod layers;
 mod licence;
@@ -32,6 +33,8 @@ enum Step {
     Dependencies,
     /// File names, file lengths, descriptions, generated files
     Tidiness,
+    /// Every numbered behaviour of docs/behaviours.md has a test
+    Behaviours,
     /// cargo clippy with warnings as errors
     Clippy,
     /// cargo doc with warnings as errors
@@ -70,6 +73,7 @@ impl Step {
             Self::Layers => report(&layers::violations(&Workspace::load()?)),
             Self::Dependencies => check_dependencies(),
             Self::Tidiness => report(&tidiness::violations(&Workspace::load()?)?),
+            Self::Behaviours => report(&behaviours::violations()?),
             Self::Clippy => {
                 let arguments = "clippy --quiet --workspace --all-targets --all-features -- -D warnings";
                 cargo::run(arguments.split(' '), &[])
