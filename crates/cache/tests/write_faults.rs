@@ -2,6 +2,8 @@
 //!
 //! The server fails on purpose, and its watch tells of changes when the test says so: that can't be had on a real one.
 
+#![allow(clippy::large_futures, reason = "a test may hold the objects of several writes at once")]
+
 use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::Arc;
@@ -144,8 +146,8 @@ async fn serve(server: Arc<Mutex<Server>>, request: Request<Body>) -> Result<Res
     }
     if parts.method == Method::GET {
         if !query.contains("watch=true") {
-            let list = server.lock().list(query);
-            return answer(200, &list);
+            let all = server.lock().list(query);
+            return answer(200, &all);
         }
         let version = query.split('&').find_map(|pair| pair.strip_prefix("resourceVersion=")).unwrap_or("0");
         let (sender, body) = Channel::new(256);
@@ -357,10 +359,10 @@ async fn reads_are_never_older_than_a_write_whatever_fails() {
                 // Somebody else writes, and nobody tells us.
                 let mut server = world.server.lock();
                 if roll(2) == 0 {
-                    drop(server.put(name, &json!({"k": "theirs"})))
+                    drop(server.put(name, &json!({"k": "theirs"})));
                 } else {
-                    drop(server.remove(name))
-                };
+                    drop(server.remove(name));
+                }
                 steps.push(format!("other {name}"));
             }
             let fault = [Fault::None, Fault::Before, Fault::After, Fault::Silence, Fault::Nonsense][roll(5)];

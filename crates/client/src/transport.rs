@@ -89,7 +89,8 @@ impl Transport {
         F: Future<Output = Result<T, kube_client::Error>>,
     {
         self.check_namespace(request)?;
-        let result = self.within_deadline(request, self.intercepted(request, read)).await;
+        // On the heap: what a request needs would otherwise be part of every future that awaits one.
+        let result = Box::pin(self.within_deadline(request, self.intercepted(request, read))).await;
         for interceptor in &self.interceptors {
             interceptor.tell(&request.info, result.as_ref().map(drop));
         }

@@ -44,7 +44,7 @@ impl Example {
         let Ok(output) = tokio::time::timeout(WITHIN, running).await else {
             panic!("example {}: not done within {WITHIN:?}", self.name);
         };
-        text_of(&self.name, output.unwrap())
+        text_of(&self.name, &output.unwrap())
     }
 }
 
@@ -67,10 +67,10 @@ async fn build(package: &str, name: &str) {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(["build", "--quiet", "--package", package, "--example", name]).kill_on_drop(true);
-    text_of(&format!("{name} (cargo build)"), command.output().await.unwrap());
+    text_of(&format!("{name} (cargo build)"), &command.output().await.unwrap());
 }
 
-fn text_of(what: &str, output: Output) -> String {
+fn text_of(what: &str, output: &Output) -> String {
     let out = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(
         output.status.success(),

@@ -80,8 +80,8 @@ async fn run(load: Load) -> Result<(), Error> {
     let server = Server::start()?;
     let client = Client::from_config(server.config().await?, ClientOptions::builder().field_manager("bench").build())?;
     let created = Instant::now();
-    let creates = (0..load.owners).map(|index| create(&client, index));
-    futures::stream::iter(creates).buffer_unordered(CREATORS).try_collect::<Vec<()>>().await?;
+    let owners = (0..load.owners).map(|index| create(&client, index));
+    futures::stream::iter(owners).buffer_unordered(CREATORS).try_collect::<Vec<()>>().await?;
     println!("{} owners, each with a Pod, created in {:.1?}", load.owners, created.elapsed());
     let waiting = std::iter::repeat_with(|| Mutex::new(None)).take(load.owners).collect();
     let starts = Starts { waiting: Arc::new(waiting), reconciles: Arc::default() };

@@ -117,11 +117,11 @@ async fn roles_allow_what_they_name() {
 async fn nobody_hands_out_more_than_they_hold() {
     let mut access = Access::start("escalation").await;
     let user = access.name("jane");
-    let rules = json!([
+    let held_rules = json!([
         {"verbs": ["create"], "apiGroups": ["rbac.authorization.k8s.io"], "resources": ["roles", "rolebindings"]},
         {"verbs": ["list"], "apiGroups": [""], "resources": ["configmaps"]},
     ]);
-    access.grant("maker", &user, rules).await;
+    access.grant("maker", &user, held_rules).await;
     access.allowed(&user, &access.fixture.core("configmaps")).await;
     let namespace = access.fixture.namespace().to_owned();
     let roles = format!("{RBAC}/namespaces/{namespace}/roles");
@@ -253,15 +253,15 @@ async fn impersonation_must_be_allowed() {
 #[tokio::test]
 async fn the_default_roles_exist_and_aggregate() {
     let mut access = Access::start("default-roles").await;
-    let role = access.fixture.get(&format!("{RBAC}/clusterroles/cluster-admin")).await;
-    assert_eq!(role.body["rules"][0], json!({"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}));
+    let admin = access.fixture.get(&format!("{RBAC}/clusterroles/cluster-admin")).await;
+    assert_eq!(admin.body["rules"][0], json!({"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}));
     if access.fixture.is_embedded() {
         // A real server needs a controller for it that these tests don't run.
         let name = access.name("viewer");
         let label = "rbac.authorization.k8s.io/aggregate-to-view";
         let rule = json!({"apiGroups": ["x.dev"], "resources": ["xs"], "verbs": ["get"]});
-        let role = json!({"metadata": {"name": name, "labels": {label: "true"}}, "rules": [rule]});
-        access.cluster("clusterroles", &role).await;
+        let viewer = json!({"metadata": {"name": name, "labels": {label: "true"}}, "rules": [rule]});
+        access.cluster("clusterroles", &viewer).await;
         let has = |answer: &Answer| answer.body["rules"].as_array().is_some_and(|rules| rules.contains(&rule));
         access.fixture.until(&format!("{RBAC}/clusterroles/view"), has).await;
         access.fixture.until(&format!("{RBAC}/clusterroles/admin"), has).await;

@@ -1,7 +1,7 @@
 //! Caches of some namespaces, and kinds that come late: what a cache says of what it doesn't have.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use controller_runtime_ambient::{CancellationToken, Task};
 use controller_runtime_cache::{Cache, CacheError, CacheOptions, ListQuery, ObjectEvent, ScopeOptions};
@@ -12,6 +12,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use k8s_openapi::api::rbac::v1::ClusterRole;
 use serde_json::json;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 /// A cache while it runs.
 struct Running {

@@ -308,7 +308,7 @@ async fn writers_of_conditions_at_the_same_time_lose_nothing() {
     };
     futures::join!(add("First"), add("Second"), add("Third"), add("Fourth"));
     let conditions = api.get((fixture.namespace(), "web")).await.unwrap().status.unwrap().conditions.unwrap();
-    let mut names: Vec<_> = conditions.into_iter().flat_map(|condition| condition.type_).collect();
+    let mut names: Vec<_> = conditions.into_iter().filter_map(|condition| condition.type_).collect();
     names.sort();
     assert_eq!(names, ["First", "Fourth", "Second", "Third"]);
     fixture.stop().await;

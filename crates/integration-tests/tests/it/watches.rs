@@ -23,7 +23,7 @@ fn users(secret: &Secret) -> Vec<ObjectKey> {
     let Some(users) = secret.metadata.annotations.as_ref().and_then(|annotations| annotations.get("users")) else {
         return Vec::new();
     };
-    users.split_whitespace().map(|user| ObjectKey::cluster(user)).collect()
+    users.split_whitespace().map(ObjectKey::cluster).collect()
 }
 
 /// Only the secrets of this test.
