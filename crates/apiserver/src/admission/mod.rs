@@ -105,7 +105,8 @@ async fn ask(call: &Call, webhook: &Webhook, attributes: &Attributes<'_>) -> Res
     }
     let uid = call.core.ambient.uuid();
     let review = review::request(&uid, attributes, &matched);
-    let answer = caller::call(&call.core.webhook_services, webhook, &review).await;
+    // On the heap, as few writes are asked about: a connection's state would else be part of every write's future.
+    let answer = Box::pin(caller::call(&call.core.webhook_services, webhook, &review)).await;
     let verdict = answer.and_then(|answer| verdict(&answer, &uid, webhook.phase));
     let verdict = match verdict {
         Ok(verdict) => verdict,

@@ -5,7 +5,7 @@ use controller_runtime_schema::Schema;
 use serde_json::{Map, Value};
 use serde_saphyr::DuplicateKeyPolicy;
 
-use crate::pipeline::parse;
+use crate::pipeline::parse::{self, on_large_stack};
 use crate::status::{ApiError, quote};
 
 use super::PatchType;
@@ -107,7 +107,7 @@ pub(crate) fn repeated_key(body: &[u8]) -> Option<String> {
 fn first_document(body: &[u8], duplicate_keys: DuplicateKeyPolicy) -> Result<Value, String> {
     let text = std::str::from_utf8(body).map_err(|error| format!("error converting YAML to JSON: yaml: {error}"))?;
     let options = serde_saphyr::options! { duplicate_keys: duplicate_keys };
-    let documents = serde_saphyr::from_multiple_with_options(text, options).map_err(|error| {
+    let documents = on_large_stack(|| serde_saphyr::from_multiple_with_options(text, options)).map_err(|error| {
         let error = error.to_string();
         let line = error.lines().next().unwrap_or_default();
         format!("error converting YAML to JSON: yaml: {}", line.trim_start_matches("error: "))

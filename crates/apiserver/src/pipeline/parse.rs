@@ -52,11 +52,18 @@ pub(crate) fn yaml(bytes: &[u8]) -> Result<Document, String> {
         return Ok(document);
     }
     let text = std::str::from_utf8(bytes).map_err(|error| format!("yaml: {error}"))?;
-    let value: Value = serde_saphyr::from_str(text).map_err(|error| {
+    let value: Value = on_large_stack(|| serde_saphyr::from_str(text)).map_err(|error| {
         let text = error.to_string();
         format!("yaml: {}", text.lines().next().unwrap_or_default())
     })?;
     Ok(Document { value, duplicates: Vec::new() })
+}
+
+/// Runs a YAML parser: at the depth that it allows it can need more than the two megabytes that threads of tokio and of
+/// tests have, most of all when it isn't optimised.
+pub(crate) fn on_large_stack<T>(parse: impl FnOnce() -> T) -> T {
+    const STACK: usize = 8 << 20;
+    stacker::maybe_grow(STACK / 2, STACK, parse)
 }
 
 fn go_text(bytes: &[u8], error: &serde_json::Error) -> String {

@@ -37,13 +37,15 @@ use crate::pipeline::resolve::ObjectPath;
 use crate::status::ApiError;
 
 /// Answers a call for objects.
+///
+/// The verbs' futures are on the heap: what the largest needs would else take stack below all that walks an object.
 pub(crate) async fn dispatch(call: &Call, method: &Method, path: &ObjectPath) -> Result<Reply, ApiError> {
     let verb = verb(call, method, path)?;
     if let Some(warning) = &call.resource.deprecation_warning {
         call.warn(warning.clone());
     }
     if let Some(subresource) = &call.subresource {
-        return subresource_verb(call, subresource, verb).await;
+        return Box::pin(subresource_verb(call, subresource, verb)).await;
     }
     if !call.resource.allows(verb) {
         return Err(ApiError::method_not_allowed());
@@ -52,11 +54,11 @@ pub(crate) async fn dispatch(call: &Call, method: &Method, path: &ObjectPath) ->
         "get" => get::get(call),
         "list" => list::list(call),
         "watch" => watch::watch(call),
-        "create" => create(call).await,
-        "update" => update::update(call).await,
-        "patch" => patch::patch(call).await,
-        "delete" => delete::delete(call).await,
-        "deletecollection" => delete_collection::delete_collection(call).await,
+        "create" => Box::pin(create(call)).await,
+        "update" => Box::pin(update::update(call)).await,
+        "patch" => Box::pin(patch::patch(call)).await,
+        "delete" => Box::pin(delete::delete(call)).await,
+        "deletecollection" => Box::pin(delete_collection::delete_collection(call)).await,
         _ => Err(ApiError::method_not_allowed()),
     }
 }
@@ -75,8 +77,8 @@ async fn subresource_verb(call: &Call, subresource: &str, verb: &'static str) ->
     if subresource == "scale" && call.resource.scale.is_some() {
         return match verb {
             "get" => scale::get(call),
-            "update" => scale::update(call).await,
-            "patch" => patch::patch_scale(call).await,
+            "update" => Box::pin(scale::update(call)).await,
+            "patch" => Box::pin(patch::patch_scale(call)).await,
             _ => Err(ApiError::method_not_allowed()),
         };
     }
@@ -88,8 +90,8 @@ async fn subresource_verb(call: &Call, subresource: &str, verb: &'static str) ->
     }
     match verb {
         "get" => get::get(call),
-        "update" => update::update(call).await,
-        "patch" => patch::patch(call).await,
+        "update" => Box::pin(update::update(call)).await,
+        "patch" => Box::pin(patch::patch(call)).await,
         _ => Err(ApiError::method_not_allowed()),
     }
 }
