@@ -6,6 +6,7 @@ mod check;
 mod codegen;
 mod control_plane;
 mod demo;
+mod fuzz;
 mod serve;
 mod stop;
 mod test;
@@ -37,6 +38,8 @@ enum Command {
     Check(check::Check),
     /// Measure
     Bench(bench::Bench),
+    /// Give hostile input to what reads the input of others
+    Fuzz(fuzz::Fuzz),
 }
 
 fn main() -> ExitCode {
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         Command::Codegen(codegen) => codegen.run(),
         Command::Check(check) => check.run(),
         Command::Bench(bench) => bench.run(),
+        Command::Fuzz(fuzz) => fuzz.run(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

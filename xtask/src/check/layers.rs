@@ -69,6 +69,11 @@ const LAYERS: &[Layer] = &[
         ],
         &[],
     ),
+    layer(
+        "controller-runtime-fuzz",
+        &["controller-runtime-schema", "controller-runtime-merge", "controller-runtime-apiserver"],
+        &[KUBERNETES],
+    ),
     layer("embedded-apiserver", &["controller-runtime-apiserver"], &[CLIENT]),
     layer(
         "integration-tests",
