@@ -4,6 +4,7 @@ mod bench;
 mod cargo;
 mod check;
 mod codegen;
+mod conformance;
 mod control_plane;
 mod demo;
 mod fuzz;
@@ -26,6 +27,8 @@ struct Arguments {
 enum Command {
     /// Run the example operator on its samples until stopped
     Demo(demo::Demo),
+    /// Compare the embedded API server with kube-apiserver, transcript by transcript
+    Conformance(conformance::Conformance),
     /// Run the embedded API server alone until stopped
     Serve(serve::Serve),
     /// Run the tests
@@ -45,6 +48,7 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Demo(demo) => demo.run(),
+        Command::Conformance(conformance) => conformance.run(),
         Command::Serve(serve) => serve.run(),
         Command::Test(test) => test.run(),
         Command::ControlPlane(control_plane) => control_plane.run(),

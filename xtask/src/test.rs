@@ -22,7 +22,7 @@ pub(crate) struct Test {
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-enum Backend {
+pub(crate) enum Backend {
     /// The embedded server, inside the test's process
     Embedded,
     /// kube-apiserver with etcd, one for all tests, started and stopped here

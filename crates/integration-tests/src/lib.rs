@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "in a test a panic is the report")]
 
 mod answer;
+pub mod conformance;
 mod example;
 mod fixture;
 mod kubectl;

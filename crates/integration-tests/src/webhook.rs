@@ -1,6 +1,7 @@
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -31,6 +32,7 @@ pub struct Webhook {
 
 struct Shared {
     answer: Mutex<Answer>,
+    delay: Mutex<Duration>,
     seen: Mutex<Vec<Value>>,
     tls: TlsAcceptor,
 }
@@ -50,6 +52,7 @@ impl Webhook {
                 .unwrap();
         let shared = Arc::new(Shared {
             answer: Mutex::new(Box::new(|review| (200, Self::allow(review)))),
+            delay: Mutex::default(),
             seen: Mutex::default(),
             tls: TlsAcceptor::from(Arc::new(config)),
         });
@@ -79,6 +82,11 @@ impl Webhook {
     /// From now on it answers this.
     pub async fn answers(&self, answer: impl Fn(&Value) -> (u16, Value) + Send + Sync + 'static) {
         *self.shared.answer.lock().await = Box::new(answer);
+    }
+
+    /// From now on it answers that much later.
+    pub async fn delays(&self, delay: Duration) {
+        *self.shared.delay.lock().await = delay;
     }
 
     /// What it was asked since the last time.
@@ -137,6 +145,8 @@ async fn connection(stream: TcpStream, shared: Arc<Shared>) {
             let review: Value = serde_json::from_slice(&body).unwrap_or_default();
             let (code, answer) = (shared.answer.lock().await)(&review);
             shared.seen.lock().await.push(review);
+            let delay = *shared.delay.lock().await;
+            tokio::time::sleep(delay).await;
             let response = Response::builder().status(code).header("content-type", "application/json");
             Ok::<_, Infallible>(response.body(Full::new(Bytes::from(answer.to_string()))).unwrap())
         }
