@@ -1,12 +1,12 @@
 //! What one server's parts share.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use controller_runtime_ambient::Ambient;
 use jiff::Timestamp;
 
 use crate::access::{Authorizer, TokenSigner};
-use crate::admission::WebhookServices;
+use crate::admission::{AdmissionHook, WebhookServices};
 use crate::openapi;
 use crate::registry::Registry;
 use crate::store::{HistoryLimits, Store};
@@ -29,6 +29,8 @@ pub(crate) struct Core {
     pub(crate) tokens: TokenSigner,
     /// Where webhooks are that name a service.
     pub(crate) webhook_services: WebhookServices,
+    /// Set once what every server starts with is there: hooks don't see that.
+    admission_hooks: OnceLock<Vec<AdmissionHook>>,
     /// What is served.
     pub(crate) registry: Registry,
     /// The OpenAPI documents of what is served.
@@ -50,6 +52,7 @@ impl Core {
         let history = HistoryLimits { events: history, bytes: MAX_HISTORY_BYTES };
         Self {
             webhook_services,
+            admission_hooks: OnceLock::new(),
             tokens: TokenSigner::new(&ambient),
             ambient,
             authorizer,
@@ -58,6 +61,16 @@ impl Core {
             store: Arc::new(Store::new(history, MAX_STORED_BYTES)),
             service_addresses: ServiceAddresses::default(),
         }
+    }
+
+    /// The hooks of the process, in the order in which they are asked.
+    pub(crate) fn admission_hooks(&self) -> &[AdmissionHook] {
+        self.admission_hooks.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// From now on these hooks are asked.
+    pub(crate) fn install_hooks(&self, hooks: Vec<AdmissionHook>) {
+        self.admission_hooks.get_or_init(|| hooks);
     }
 
     /// The current time as metadata has it.

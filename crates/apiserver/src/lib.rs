@@ -40,8 +40,8 @@ mod strategy;
 mod table;
 mod verbs;
 
-pub use access::Identity;
-pub use admission::WebhookService;
+pub use access::{CertificateError, ClientAuthority, ClientCertificate, Identity};
+pub use admission::{AdmissionAnswer, AdmissionHook, AdmissionOperation, AdmissionRequest, WebhookService};
 pub use body::Body;
 pub use server::{
     ApiServer, ApiServerBuilder, InProcess, InProcessFuture, ListenError, ListenOptions, Listener, RequestRecord, Tls,

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use controller_runtime_apiserver::{ApiServer, ListenOptions, Tls};
+use controller_runtime_apiserver::{ApiServer, ClientAuthority, Identity, ListenOptions, Tls};
 use tracing_subscriber::EnvFilter;
 
 use crate::arguments::Arguments;
@@ -30,7 +30,13 @@ async fn main() -> ExitCode {
 async fn serve(arguments: Arguments) -> Result<()> {
     // From here on a signal ends the program in order, also while it starts.
     let stopped = signals::stopped().context("cannot listen to signals")?;
-    let server = ApiServer::builder().rbac(arguments.rbac).build();
+    let mut builder = ApiServer::builder().rbac(arguments.rbac);
+    if let Some(file) = &arguments.client_ca_file {
+        let bundle = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+        let authority = ClientAuthority::from_pem(&bundle).with_context(|| format!("cannot use {}", file.display()))?;
+        builder = builder.client_authority(authority);
+    }
+    let server = builder.build();
     let tls = if arguments.tls { Tls::SelfSigned } else { Tls::Off };
     let listener = server
         .listen(ListenOptions { addr: arguments.listen, tls })
@@ -40,6 +46,13 @@ async fn serve(arguments: Arguments) -> Result<()> {
         kubeconfig::write(file, &server.kubeconfig(&listener))
             .with_context(|| format!("cannot write the kubeconfig to {}", file.display()))?;
         eprintln!("kubeconfig: {}", file.display());
+    }
+    for client in &arguments.client_kubeconfig_out {
+        let mut user = Identity::new(&client.user);
+        user.groups.clone_from(&client.groups);
+        kubeconfig::write(&client.file, &server.kubeconfig_as(&listener, &user)?)
+            .with_context(|| format!("cannot write the kubeconfig to {}", client.file.display()))?;
+        eprintln!("kubeconfig of {}: {}", client.user, client.file.display());
     }
     // Whoever started it may have closed its end of the pipe; that is no reason to stop serving.
     let _ = writeln!(std::io::stdout(), "{}", listener.url());

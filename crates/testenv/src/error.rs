@@ -2,6 +2,7 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use controller_runtime_apiserver::CertificateError;
 use controller_runtime_client::ClientError;
 
 /// Why an environment could not do what was asked.
@@ -23,6 +24,12 @@ pub enum Error {
     Listen {
         /// What went wrong.
         source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A user's certificate could not be made.
+    #[error("cannot make a client certificate")]
+    Certificate {
+        /// What went wrong, and for whom.
+        source: Box<CertificateError>,
     },
     /// A kubeconfig is missing, unreadable or incomplete.
     #[error("cannot use the kubeconfig {origin}")]

@@ -1,9 +1,11 @@
 //! What others have to say about a write before it happens: mutating and validating webhooks
-//! (`admissionregistration.k8s.io/v1`).
+//! (`admissionregistration.k8s.io/v1`), and the hooks of the process around them.
 
+mod ask_hooks;
 mod attributes;
 mod caller;
 mod certificate;
+mod hook;
 mod matching;
 mod review;
 mod webhook;
@@ -13,6 +15,7 @@ use serde_json::{Value, json};
 pub(crate) use self::attributes::Operation;
 pub use self::caller::WebhookService;
 pub(crate) use self::caller::WebhookServices;
+pub use self::hook::{AdmissionAnswer, AdmissionHook, AdmissionOperation, AdmissionRequest};
 
 use self::attributes::Attributes;
 use self::caller::CallError;
@@ -34,11 +37,15 @@ pub(crate) async fn mutate(
     options: &WriteOptions,
 ) -> Result<(), ApiError> {
     let webhooks = webhooks(&call.core.store, Phase::Mutating);
-    if webhooks.is_empty() || attributes::is_exempt(&call.resource) {
+    if (webhooks.is_empty() && call.core.admission_hooks().is_empty()) || attributes::is_exempt(&call.resource) {
         return Ok(());
     }
     let kind = options_kind(operation);
     let dry_run = options.dry_run;
+    let attributes = Attributes::new(call, operation, Some(object), old, dry_run, kind);
+    if let Some(changed) = Box::pin(ask_hooks::mutate(call, &attributes)).await? {
+        *object = changed;
+    }
     let mut changed_after = vec![false; webhooks.len()];
     for (index, webhook) in webhooks.iter().enumerate() {
         let attributes = Attributes::new(call, operation, Some(object), old, dry_run, kind);
@@ -66,19 +73,20 @@ pub(crate) async fn validate(
     options: &WriteOptions,
 ) -> Result<(), ApiError> {
     let webhooks = webhooks(&call.core.store, Phase::Validating);
-    if webhooks.is_empty() || attributes::is_exempt(&call.resource) {
+    if (webhooks.is_empty() && call.core.admission_hooks().is_empty()) || attributes::is_exempt(&call.resource) {
         return Ok(());
     }
     let kind = options_kind(operation);
     let attributes = Attributes::new(call, operation, Some(object), old, options.dry_run, kind);
-    ask_all(call, &webhooks, &attributes).await
+    ask_all(call, &webhooks, &attributes).await?;
+    Box::pin(ask_hooks::validate(call, &attributes)).await
 }
 
 /// Asks all webhooks about a deletion.
 pub(crate) async fn admit_delete(call: &Call, key: &ObjectKey, dry_run: bool) -> Result<(), ApiError> {
     let mut asked = webhooks(&call.core.store, Phase::Mutating);
     asked.extend(webhooks(&call.core.store, Phase::Validating));
-    if asked.is_empty() || attributes::is_exempt(&call.resource) {
+    if (asked.is_empty() && call.core.admission_hooks().is_empty()) || attributes::is_exempt(&call.resource) {
         return Ok(());
     }
     let Some(stored) = call.core.store.get(&call.collection(), key) else { return Ok(()) };
@@ -86,7 +94,9 @@ pub(crate) async fn admit_delete(call: &Call, key: &ObjectKey, dry_run: bool) ->
     let mut attributes = Attributes::new(call, Operation::Delete, None, Some(&live), dry_run, "DeleteOptions");
     attributes.name.clone_from(&key.name);
     attributes.namespace.clone_from(&key.namespace);
-    ask_all(call, &asked, &attributes).await
+    Box::pin(ask_hooks::mutate(call, &attributes)).await?;
+    ask_all(call, &asked, &attributes).await?;
+    Box::pin(ask_hooks::validate(call, &attributes)).await
 }
 
 async fn ask_all(call: &Call, webhooks: &[Webhook], attributes: &Attributes<'_>) -> Result<(), ApiError> {
@@ -139,11 +149,16 @@ fn patched(call: &Call, webhook: &Webhook, patch: &Value, object: &Value) -> Res
     if patched == *object {
         return Ok(None);
     }
-    let document = Document { value: patched, duplicates: Vec::new() };
+    readmitted(call, &webhook.name, patched).map(Some)
+}
+
+/// What somebody made of the object, as if it had come from the client.
+fn readmitted(call: &Call, by: &str, changed: Value) -> Result<Value, ApiError> {
+    let document = Document { value: changed, duplicates: Vec::new() };
     let mut new = decode::typed_object(call, document, FieldValidation::Ignore)
-        .map_err(|error| inapplicable(format!("webhook {}: {}", webhook.name, error.message())))?;
+        .map_err(|error| ApiError::internal(&format!("webhook {by}: {}", error.message())))?;
     set_defaults(call, &mut new);
-    Ok(Some(new))
+    Ok(new)
 }
 
 /// The reference's words for the first operation that doesn't fit.

@@ -124,6 +124,11 @@ fn patch(response: &Value, phase: Phase) -> Result<Option<Value>, CallError> {
 }
 
 impl Refusal {
+    /// Of a status, as reviews have it.
+    pub(super) fn new(status: Value) -> Self {
+        Self(status)
+    }
+
     /// What the client is told.
     pub(super) fn error(&self, webhook: &str) -> ApiError {
         let text = |key: &str| self.0.get(key).and_then(Value::as_str).unwrap_or_default();

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::reference::ObjectReference;
 use crate::access::Identity;
+use crate::pipeline::authenticate::Peer;
 use crate::resource::Resource;
 use crate::server::Door;
 
@@ -15,7 +16,8 @@ use crate::server::Door;
 #[derive(Debug)]
 pub(super) struct Client {
     door: Arc<Door>,
-    user: Identity,
+    account: &'static str,
+    peer: Peer,
 }
 
 /// A request that failed.
@@ -52,8 +54,8 @@ const AGENT: &str = "kube-controller-manager";
 
 impl Client {
     /// A client with the name of a service account in `kube-system`.
-    pub(super) fn new(door: Arc<Door>, account: &str) -> Self {
-        Self { door, user: Identity::controller(account) }
+    pub(super) fn new(door: Arc<Door>, account: &'static str) -> Self {
+        Self { door, account, peer: Peer::Known(Identity::controller(account)) }
     }
 
     pub(super) fn door(&self) -> &Arc<Door> {
@@ -80,7 +82,7 @@ impl Client {
 
     /// Applies, whoever owns the fields.
     pub(super) async fn apply(&self, path: &str, object: &Value) -> Result<Value, Failure> {
-        let path = format!("{path}?fieldManager={}&force=true", self.user.name.rsplit(':').next().unwrap_or_default());
+        let path = format!("{path}?fieldManager={}&force=true", self.account);
         self.send(Method::PATCH, &path, Some(("application/apply-patch+yaml", object))).await
     }
 
@@ -102,7 +104,7 @@ impl Client {
             bytes = Bytes::from(value.to_string());
         }
         let request = request.body(Full::new(bytes)).map_err(|error| failure(400, error.to_string()))?;
-        let response = self.door.answer(request, &self.user).await;
+        let response = self.door.answer(request, &self.peer).await;
         let code = response.status();
         let value = response.body().bytes().and_then(|bytes| serde_json::from_slice::<Value>(bytes).ok());
         match value {

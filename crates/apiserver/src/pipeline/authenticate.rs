@@ -1,14 +1,24 @@
 //! From credentials to an identity.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use controller_runtime_ambient::Ambient;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue};
 
-use crate::access::{ISSUER, Identity};
+use crate::access::{ISSUER, Identity, PeerCertificate};
 use crate::core::Core;
 use crate::status::ApiError;
+
+/// Who is at the other end of a connection, as far as the connection says.
+#[derive(Clone, Debug)]
+pub(crate) enum Peer {
+    /// Who makes the requests without credentials that come in this way.
+    Known(Identity),
+    /// The owner of a certificate.
+    Certified(Arc<PeerCertificate>),
+}
 
 /// The tokens that a server accepts.
 #[derive(Clone, Debug)]
@@ -41,15 +51,26 @@ impl Authenticator {
         (!audiences.is_empty()).then(|| (claims.identity(), audiences))
     }
 
-    /// Who sends these headers; `otherwise` is who sends none with credentials. A token that nobody has is an error.
-    pub(crate) fn identify(
-        &self,
-        core: &Core,
-        headers: &HeaderMap,
-        otherwise: &Identity,
-    ) -> Result<Identity, ApiError> {
+    /// Who sends these headers: whom the client's certificate stands for, else whose token it is, else whom the way in
+    /// stands for. A token that nobody has is an error, and so is a certificate that isn't believed without a token that
+    /// is.
+    pub(crate) fn identify(&self, core: &Core, headers: &HeaderMap, peer: &Peer) -> Result<Identity, ApiError> {
+        let shown = match peer {
+            Peer::Known(_) => Ok(None),
+            Peer::Certified(certificate) => certificate.user(core.ambient.now()),
+        };
+        if let Ok(Some(user)) = shown {
+            return Ok(user);
+        }
         match headers.get(AUTHORIZATION).and_then(bearer) {
-            None => Ok(otherwise.clone()),
+            None => match (shown, peer) {
+                (Err(error), _) => {
+                    tracing::debug!(%error, "a client's certificate isn't believed");
+                    Err(ApiError::unauthorized())
+                }
+                (Ok(_), Peer::Known(user)) => Ok(user.clone()),
+                (Ok(_), Peer::Certified(_)) => Ok(Identity::anonymous()),
+            },
             Some(token) => {
                 let known = self.review(core, token, &[ISSUER.to_owned()]);
                 known.map(|(user, _)| user).ok_or_else(ApiError::unauthorized)
@@ -83,7 +104,7 @@ mod tests {
     use http::HeaderMap;
     use http::header::{AUTHORIZATION, HeaderValue};
 
-    use super::Authenticator;
+    use super::{Authenticator, Peer};
     use crate::access::{Authorizer, Identity};
     use crate::admission::WebhookServices;
     use crate::core::Core;
@@ -99,7 +120,7 @@ mod tests {
         if let Some(bytes) = header {
             headers.insert(AUTHORIZATION, HeaderValue::from_bytes(bytes).unwrap());
         }
-        let got = authenticator.identify(&core(), &headers, &Identity::anonymous());
+        let got = authenticator.identify(&core(), &headers, &Peer::Known(Identity::anonymous()));
         let got = got.as_ref().map(|user| user.name.as_str()).map_err(|error| error.code().as_u16());
         assert_eq!(got, expect, "{header:?}");
     }
@@ -124,7 +145,7 @@ mod tests {
         let authenticator = Authenticator::new("a".to_owned(), users);
         let mut headers = HeaderMap::new();
         headers.insert(AUTHORIZATION, HeaderValue::from_static("Bearer t"));
-        let jane = authenticator.identify(&core(), &headers, &Identity::anonymous()).unwrap();
+        let jane = authenticator.identify(&core(), &headers, &Peer::Known(Identity::anonymous())).unwrap();
         assert_eq!(jane.groups, ["devs", "system:authenticated"]);
     }
 }

@@ -10,9 +10,10 @@ use super::connection::accept;
 use super::door::Door;
 use super::error::ListenError;
 use super::in_process::InProcess;
-use super::kubeconfig::kubeconfig;
+use super::kubeconfig::{Credentials, kubeconfig};
 use super::listen::{ListenOptions, Listener, Tls};
 use super::request_log::RequestRecord;
+use crate::access::{CertificateError, ClientAuthority, Identity};
 
 /// A Kubernetes API server inside this process. [`ApiServer::builder`] makes one.
 ///
@@ -25,6 +26,8 @@ pub struct ApiServer {
     tasks: TaskGroup,
     /// Made when the first TLS listener is asked for.
     authority: Mutex<Option<Arc<Authority>>>,
+    /// Made when first needed, unless it was given.
+    clients: Mutex<Option<Arc<ClientAuthority>>>,
 }
 
 impl ApiServer {
@@ -33,8 +36,8 @@ impl ApiServer {
         ApiServerBuilder::new()
     }
 
-    pub(super) fn new(door: Arc<Door>, tasks: TaskGroup) -> Self {
-        Self { door, tasks, authority: Mutex::default() }
+    pub(super) fn new(door: Arc<Door>, tasks: TaskGroup, clients: Option<Arc<ClientAuthority>>) -> Self {
+        Self { door, tasks, authority: Mutex::default(), clients: Mutex::new(clients) }
     }
 
     /// The door for clients in this process. Requests without an `Authorization` header are the admin's.
@@ -42,7 +45,8 @@ impl ApiServer {
         InProcess::new(Arc::clone(&self.door))
     }
 
-    /// Opens one more listener, for HTTP/1.1 and HTTP/2. Requests without an `Authorization` header are
+    /// Opens one more listener, for HTTP/1.1 and HTTP/2. Over TLS a client may show a certificate of
+    /// [`client_authority`](Self::client_authority). Requests without that and without an `Authorization` header are
     /// `system:anonymous`, who sees only health and version.
     ///
     /// Fails when the address can't be bound. Cancel safe: a listener that was not returned is closed.
@@ -59,7 +63,8 @@ impl ApiServer {
             Tls::SelfSigned => {
                 let certificate = |source| ListenError::Certificate { addr, source };
                 let authority = self.authority().map_err(certificate)?;
-                (Some(authority.acceptor(local_addr.ip()).map_err(certificate)?), Some(authority.pem()))
+                let clients = self.client_authority().map_err(|source| certificate(source.into()))?;
+                (Some(authority.entrance(local_addr.ip(), &clients).map_err(certificate)?), Some(authority.pem()))
             }
         };
         self.tasks.spawn("listener", accept(Arc::clone(&self.door), listener, acceptor));
@@ -76,9 +81,28 @@ impl ApiServer {
         Ok(authority)
     }
 
-    /// A kubeconfig (YAML) with which other programs reach `listener` as the admin; everything in it is inline.
+    /// Who signs the certificates of clients that the server's TLS listeners believe.
+    pub fn client_authority(&self) -> Result<Arc<ClientAuthority>, CertificateError> {
+        let mut made = self.clients.lock();
+        if let Some(authority) = &*made {
+            return Ok(Arc::clone(authority));
+        }
+        let authority = Arc::new(ClientAuthority::generate()?);
+        *made = Some(Arc::clone(&authority));
+        Ok(authority)
+    }
+
+    /// A kubeconfig (YAML) with which other programs reach `listener` as the admin, by token; everything in it is inline.
     pub fn kubeconfig(&self, listener: &Listener) -> String {
-        kubeconfig(&listener.url(), listener.certificate_authority(), self.token())
+        kubeconfig(&listener.url(), listener.certificate_authority(), Credentials::Token(self.token()))
+    }
+
+    /// A kubeconfig (YAML) with which other programs reach `listener` as `user`, by a certificate that is made for it.
+    /// Over plain HTTP nobody can show a certificate: the user is `system:anonymous` there.
+    pub fn kubeconfig_as(&self, listener: &Listener, user: &Identity) -> Result<String, CertificateError> {
+        let certificate = self.client_authority()?.issue(user)?;
+        let credentials = Credentials::Certificate(&certificate);
+        Ok(kubeconfig(&listener.url(), listener.certificate_authority(), credentials))
     }
 
     /// The admin's bearer token.

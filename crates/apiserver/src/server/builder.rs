@@ -8,8 +8,8 @@ use super::api_server::ApiServer;
 use super::audit_id::AuditIds;
 use super::door::Door;
 use super::request_log::RequestLog;
-use crate::access::{Authorizer, Identity};
-use crate::admission::{WebhookService, WebhookServices};
+use crate::access::{Authorizer, ClientAuthority, Identity};
+use crate::admission::{AdmissionHook, WebhookService, WebhookServices};
 use crate::bootstrap::bootstrap;
 use crate::controllers::{garbage_collection, namespace_deletion, role_aggregation};
 use crate::core::Core;
@@ -28,6 +28,8 @@ pub struct ApiServerBuilder {
     namespace_deletion: bool,
     rbac: bool,
     webhook_services: WebhookServices,
+    clients: Option<Arc<ClientAuthority>>,
+    admission_hooks: Vec<AdmissionHook>,
 }
 
 impl ApiServerBuilder {
@@ -42,6 +44,8 @@ impl ApiServerBuilder {
             namespace_deletion: true,
             rbac: false,
             webhook_services: WebhookServices::new(),
+            clients: None,
+            admission_hooks: Vec::new(),
         }
     }
 
@@ -61,6 +65,13 @@ impl ApiServerBuilder {
     /// `system:authenticated` is added to the groups. Default: none.
     pub fn user(mut self, token: impl Into<String>, user: Identity) -> Self {
         self.users.insert(token.into(), user);
+        self
+    }
+
+    /// Whose client certificates TLS listeners believe. Default: those of an authority of the server's own; see
+    /// [`ApiServer::client_authority`].
+    pub fn client_authority(mut self, authority: ClientAuthority) -> Self {
+        self.clients = Some(Arc::new(authority));
         self
     }
 
@@ -107,6 +118,13 @@ impl ApiServerBuilder {
         self
     }
 
+    /// One more hook that is asked about writes. Default: none. What every server starts with (namespaces, the service
+    /// `kubernetes`, default roles) isn't shown to it.
+    pub fn admission(mut self, hook: AdmissionHook) -> Self {
+        self.admission_hooks.push(hook);
+        self
+    }
+
     /// Makes the server. It is ready at once: no input or output happens here.
     ///
     /// # Panics
@@ -119,6 +137,7 @@ impl ApiServerBuilder {
         let authorizer = if self.rbac { Authorizer::Rbac } else { Authorizer::AlwaysAllow };
         let core = Arc::new(Core::new(ambient, authorizer, self.webhook_services, self.history));
         bootstrap(&core);
+        core.install_hooks(self.admission_hooks);
         let door = Arc::new(Door {
             core,
             authenticator: Authenticator::new(admin_token, self.users),
@@ -135,6 +154,6 @@ impl ApiServerBuilder {
         if self.rbac {
             tasks.spawn("role aggregation", role_aggregation(Arc::clone(&door), tasks.token().clone()));
         }
-        ApiServer::new(door, tasks)
+        ApiServer::new(door, tasks, self.clients)
     }
 }

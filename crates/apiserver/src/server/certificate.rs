@@ -12,6 +12,9 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
+use super::tls_entrance::{AnyClient, TlsEntrance};
+use crate::access::ClientAuthority;
+
 /// Why a key or certificate could not be made.
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -34,17 +37,19 @@ impl Authority {
         self.issuer.pem()
     }
 
-    /// Accepts TLS with a new certificate for loopback (`127.0.0.1`, `::1`, `localhost`) and `also`.
-    pub(crate) fn acceptor(&self, also: IpAddr) -> Result<TlsAcceptor, Failure> {
+    /// Accepts TLS with a new certificate for loopback (`127.0.0.1`, `::1`, `localhost`) and `also`, and asks for those of
+    /// `clients`.
+    pub(super) fn entrance(&self, also: IpAddr, clients: &Arc<ClientAuthority>) -> Result<TlsEntrance, Failure> {
         let key = KeyPair::generate()?;
         let certificate = serving_params(also)?.signed_by(&key, &self.issuer)?;
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
-        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        let provider = Arc::new(ring::default_provider());
+        let mut config = ServerConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()?
-            .with_no_client_auth()
+            .with_client_cert_verifier(Arc::new(AnyClient::new(provider, clients)))
             .with_single_cert(vec![certificate.der().clone()], key)?;
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        Ok(TlsAcceptor::from(Arc::new(config)))
+        Ok(TlsEntrance { acceptor: TlsAcceptor::from(Arc::new(config)), clients: Arc::clone(clients) })
     }
 }
 

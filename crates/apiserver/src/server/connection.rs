@@ -15,11 +15,12 @@ use hyper_util::server::conn::auto;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
-use tokio_rustls::TlsAcceptor;
 
 use super::door::Door;
 use super::prompt::Prompt;
+use super::tls_entrance::TlsEntrance;
 use crate::access::Identity;
+use crate::pipeline::authenticate::Peer;
 
 /// Connections that one listener holds open at a time; more wait until one of them ends.
 const MAX_CONNECTIONS: usize = 4096;
@@ -39,7 +40,7 @@ const GRACE: Duration = Duration::from_secs(2);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Accepts connections until the server stops, then waits for those that are open.
-pub(super) async fn accept(door: Arc<Door>, listener: TcpListener, tls: Option<TlsAcceptor>) {
+pub(super) async fn accept(door: Arc<Door>, listener: TcpListener, tls: Option<TlsEntrance>) {
     let connections = TaskGroup::new(&door.core.ambient, &door.stop);
     let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
@@ -70,37 +71,41 @@ pub(super) async fn accept(door: Arc<Door>, listener: TcpListener, tls: Option<T
     connections.shutdown().await;
 }
 
-async fn serve(door: Arc<Door>, stream: TcpStream, tls: Option<TlsAcceptor>) {
+async fn serve(door: Arc<Door>, stream: TcpStream, tls: Option<TlsEntrance>) {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "could not set TCP_NODELAY");
     }
     let Some(tls) = tls else {
-        return serve_http(door, TokioIo::new(stream)).await;
+        return serve_http(door, TokioIo::new(stream), Peer::Known(Identity::anonymous())).await;
     };
     let handshake = tokio::select! {
         biased;
         () = door.stop.cancelled() => return,
-        handshake = timeout(HEAD_TIMEOUT, tls.accept(stream)) => handshake,
+        handshake = timeout(HEAD_TIMEOUT, tls.acceptor.accept(stream)) => handshake,
     };
     match handshake {
-        Ok(Ok(stream)) => serve_http(door, TokioIo::new(stream)).await,
+        Ok(Ok(stream)) => {
+            let peer = tls.peer(stream.get_ref().1.peer_certificates());
+            serve_http(door, TokioIo::new(stream), peer).await;
+        }
         Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
         Err(_) => tracing::debug!("a TLS handshake took too long"),
     }
 }
 
-async fn serve_http<I>(door: Arc<Door>, io: I)
+async fn serve_http<I>(door: Arc<Door>, io: I, peer: Peer)
 where
     I: Read + Write + Unpin + Send + 'static,
 {
     let stop = door.stop.clone();
     let streams = Streams(TaskGroup::new(&door.core.ambient, &CancellationToken::new()));
     let activity = Arc::new(Activity::default());
+    let peer = Arc::new(peer);
     let service = service_fn(|request: http::Request<Incoming>| {
-        let (door, guard) = (Arc::clone(&door), Activity::begin(&activity));
+        let (door, peer, guard) = (Arc::clone(&door), Arc::clone(&peer), Activity::begin(&activity));
         async move {
             let request = request.map(|body| Prompt::new(body, REQUEST_TIMEOUT));
-            let response = door.answer(request, &Identity::anonymous()).await;
+            let response = door.answer(request, &peer).await;
             Ok::<_, Infallible>(response.map(|body| body.holding(guard)))
         }
     });

@@ -17,7 +17,7 @@ use crate::access::{Identity, impersonate, reviews};
 use crate::body::Body;
 use crate::core::Core;
 use crate::pipeline;
-use crate::pipeline::authenticate::Authenticator;
+use crate::pipeline::authenticate::{Authenticator, Peer};
 use crate::pipeline::authorize::authorize;
 use crate::pipeline::deadline;
 use crate::status::ApiError;
@@ -37,25 +37,25 @@ pub(crate) struct Door {
 }
 
 impl Door {
-    /// Answers one request. `otherwise` is who makes requests without credentials.
-    pub(crate) async fn answer<B>(&self, request: Request<B>, otherwise: &Identity) -> Response<Body>
+    /// Answers one request. `peer` is who is at the other end.
+    pub(crate) async fn answer<B>(&self, request: Request<B>, peer: &Peer) -> Response<Body>
     where
         B: http_body::Body<Data = Bytes>,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let audit_id = self.audit_ids.of(request.headers());
-        let mut response = self.answer_named(request, otherwise).await;
+        let mut response = self.answer_named(request, peer).await;
         response.headers_mut().insert(AUDIT_ID, audit_id);
         response
     }
 
-    async fn answer_named<B>(&self, request: Request<B>, otherwise: &Identity) -> Response<Body>
+    async fn answer_named<B>(&self, request: Request<B>, peer: &Peer) -> Response<Body>
     where
         B: http_body::Body<Data = Bytes>,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let (mut parts, body) = request.into_parts();
-        let admitted = self.admit(&mut parts, body, otherwise).await;
+        let admitted = self.admit(&mut parts, body, peer).await;
         let (user, body) = match admitted {
             Ok(admitted) => admitted,
             Err((user, error)) => {
@@ -72,12 +72,7 @@ impl Door {
     }
 
     /// Lets a request in: who it is and its whole body. The error comes with the user's name as far as it is known.
-    async fn admit<B>(
-        &self,
-        parts: &mut Parts,
-        body: B,
-        otherwise: &Identity,
-    ) -> Result<(Identity, Bytes), (String, ApiError)>
+    async fn admit<B>(&self, parts: &mut Parts, body: B, peer: &Peer) -> Result<(Identity, Bytes), (String, ApiError)>
     where
         B: http_body::Body<Data = Bytes>,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -86,10 +81,8 @@ impl Door {
             return Err((String::new(), ApiError::unavailable("apiserver is shutting down")));
         }
         deadline::check(parts).map_err(|error| (String::new(), error))?;
-        let user = self
-            .authenticator
-            .identify(&self.core, &parts.headers, otherwise)
-            .map_err(|error| (String::new(), error))?;
+        let user =
+            self.authenticator.identify(&self.core, &parts.headers, peer).map_err(|error| (String::new(), error))?;
         // Nobody behind this point needs the secret.
         parts.headers.remove(http::header::AUTHORIZATION);
         let (authorizer, store) = (self.core.authorizer, &*self.core.store);

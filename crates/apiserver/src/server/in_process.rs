@@ -10,21 +10,22 @@ use http::{Request, Response};
 use super::door::Door;
 use crate::access::Identity;
 use crate::body::Body;
+use crate::pipeline::authenticate::Peer;
 
 /// The door for clients in the same process: a [`tower::Service`] that takes requests with any body of [`Bytes`], as
-/// `kube_client::Client::new` wants it. [`ApiServer::service`](crate::ApiServer::service) makes one; clones are cheap.
+/// `kube_client::Peer::new` wants it. [`ApiServer::service`](crate::ApiServer::service) makes one; clones are cheap.
 ///
 /// Requests without an `Authorization` header are the admin's. The work is done by whoever polls the response: there
 /// is no socket, no task and no queue in between. Failures are responses, as over HTTP, never errors of the service.
 #[derive(Clone, Debug)]
 pub struct InProcess {
     door: Arc<Door>,
-    admin: Arc<Identity>,
+    admin: Arc<Peer>,
 }
 
 impl InProcess {
     pub(super) fn new(door: Arc<Door>) -> Self {
-        Self { door, admin: Arc::new(Identity::admin()) }
+        Self { door, admin: Arc::new(Peer::Known(Identity::admin())) }
     }
 }
 

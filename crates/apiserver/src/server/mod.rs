@@ -13,6 +13,7 @@ mod kubeconfig;
 mod listen;
 mod prompt;
 mod request_log;
+mod tls_entrance;
 mod version;
 
 pub use api_server::ApiServer;

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "in tests a panic is the report")]
 
+mod admission_hooks;
 mod bad_input;
 mod client;
 mod cluster;

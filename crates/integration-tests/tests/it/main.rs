@@ -8,6 +8,7 @@ mod apply;
 mod bad_input;
 mod cache;
 mod client;
+mod client_certificates;
 mod client_views;
 mod controller;
 mod definitions;

@@ -5,6 +5,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use controller_runtime_ambient::Ambient;
+use controller_runtime_apiserver::{ClientAuthority, Identity};
 use kube_client::Client;
 use kube_client::config::Kubeconfig;
 use tempfile::TempDir;
@@ -28,6 +29,7 @@ pub(crate) struct Binary {
     apiserver: Process,
     etcd: Process,
     kubeconfig: Kubeconfig,
+    clients: ClientAuthority,
     _folder: TempDir,
 }
 
@@ -50,17 +52,34 @@ impl Binary {
         let (etcd, url) = start_etcd(&etcd, folder.path())?;
         let port = free_port("kube-apiserver")?;
         let token = format!("{:016x}", ambient.random());
+        let clients = ClientAuthority::generate().map_err(|source| Error::Certificate { source: Box::new(source) })?;
+        let written = std::fs::write(client_ca(folder.path()), clients.pem());
+        written.map_err(|source| Error::Start { program: "kube-apiserver", source })?;
         let mut apiserver = start_apiserver(&apiserver, folder.path(), &url, port, &token)?;
         let (client, kubeconfig) = wait_ready(&mut apiserver, folder.path(), port, &token).await?;
         let controller_manager = match find(&programs, "kube-controller-manager") {
             Some(program) => Some(start_controller_manager(&program, folder.path(), &kubeconfig)?),
             None => None,
         };
-        Ok((client, Self { controller_manager, apiserver, etcd, kubeconfig, _folder: folder }))
+        Ok((client, Self { controller_manager, apiserver, etcd, kubeconfig, clients, _folder: folder }))
     }
 
     pub(crate) fn kubeconfig(&self) -> &Kubeconfig {
         &self.kubeconfig
+    }
+
+    /// The kubeconfig of a user who shows a certificate.
+    pub(crate) fn kubeconfig_as(&self, user: &Identity) -> Result<Kubeconfig, Error> {
+        use base64::Engine as _;
+        use base64::engine::general_purpose::STANDARD;
+        let issued = self.clients.issue(user).map_err(|source| Error::Certificate { source: Box::new(source) })?;
+        let mut kubeconfig = self.kubeconfig.clone();
+        for own in kubeconfig.auth_infos.iter_mut().filter_map(|named| named.auth_info.as_mut()) {
+            own.token = None;
+            own.client_certificate_data = Some(STANDARD.encode(&issued.certificate));
+            own.client_key_data = Some(STANDARD.encode(&issued.key).into());
+        }
+        Ok(kubeconfig)
     }
 
     pub(crate) fn has_controllers(&self) -> bool {
@@ -131,7 +150,7 @@ fn start_apiserver(program: &Path, folder: &Path, etcd: &str, port: u16, token: 
     let key = certificates(folder).join("apiserver.key");
     let mut command = Command::new(program);
     command.args(["--etcd-servers", etcd, "--bind-address", "127.0.0.1", "--secure-port", &port.to_string()]);
-    command.arg("--token-auth-file").arg(&tokens);
+    command.arg("--token-auth-file").arg(&tokens).arg("--client-ca-file").arg(client_ca(folder));
     command.args(["--authorization-mode", "RBAC", "--service-cluster-ip-range", "10.0.0.0/24"]);
     command.args(["--service-account-issuer", "https://localhost", "--allow-privileged=true"]);
     // The server writes a self-signed certificate and its key there at start; the same key signs the tokens of service
@@ -158,6 +177,11 @@ fn start_controller_manager(program: &Path, folder: &Path, kubeconfig: &Kubeconf
 
 fn certificates(folder: &Path) -> PathBuf {
     folder.join("certificates")
+}
+
+/// Whose certificates of clients the server believes.
+fn client_ca(folder: &Path) -> PathBuf {
+    folder.join("client-ca.crt")
 }
 
 async fn wait_ready(

@@ -1,7 +1,6 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
-use controller_runtime_ambient::Ambient;
-use controller_runtime_apiserver::{ApiServer, ListenOptions, Listener, Tls};
+use controller_runtime_apiserver::{ApiServer, ApiServerBuilder, Identity, ListenOptions, Listener, Tls};
 use kube_client::Client;
 use kube_client::config::Kubeconfig;
 use tokio::sync::OnceCell;
@@ -21,9 +20,8 @@ pub(crate) struct Embedded {
 }
 
 impl Embedded {
-    pub(crate) async fn start(ambient: Ambient, rbac: bool, door: Door) -> Result<(Client, Self), Error> {
-        let server = ApiServer::builder().ambient(ambient).rbac(rbac).build();
-        let embedded = Self { server, https: OnceCell::new(), http: OnceCell::new() };
+    pub(crate) async fn start(server: ApiServerBuilder, door: Door) -> Result<(Client, Self), Error> {
+        let embedded = Self { server: server.build(), https: OnceCell::new(), http: OnceCell::new() };
         let client = match door {
             Door::InProcess => Client::new(embedded.server.service(), "default"),
             Door::Http => {
@@ -44,6 +42,13 @@ impl Embedded {
         self.kubeconfig_of(listener)
     }
 
+    /// The kubeconfig of a user who shows a certificate.
+    pub(crate) async fn kubeconfig_as(&self, user: &Identity) -> Result<Kubeconfig, Error> {
+        let listener = self.https.get_or_try_init(|| self.listen(Tls::SelfSigned)).await?;
+        let text = self.server.kubeconfig_as(listener, user);
+        parsed(&text.map_err(|source| Error::Certificate { source: Box::new(source) })?)
+    }
+
     pub(crate) async fn stop(self) {
         self.server.shutdown().await;
     }
@@ -55,10 +60,13 @@ impl Embedded {
     }
 
     fn kubeconfig_of(&self, listener: &Listener) -> Result<Kubeconfig, Error> {
-        let text = self.server.kubeconfig(listener);
-        Kubeconfig::from_yaml(&text)
-            .map_err(|source| Error::Kubeconfig { origin: ORIGIN.to_owned(), source: Box::new(source) })
+        parsed(&self.server.kubeconfig(listener))
     }
 }
 
 const ORIGIN: &str = "of the embedded API server";
+
+fn parsed(text: &str) -> Result<Kubeconfig, Error> {
+    Kubeconfig::from_yaml(text)
+        .map_err(|source| Error::Kubeconfig { origin: ORIGIN.to_owned(), source: Box::new(source) })
+}

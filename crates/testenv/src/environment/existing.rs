@@ -1,5 +1,6 @@
 use std::path::{Path, PathBuf};
 
+use controller_runtime_apiserver::Identity;
 use kube_client::config::{KubeConfigOptions, Kubeconfig};
 use kube_client::{Client, Config};
 
@@ -47,6 +48,16 @@ impl Existing {
 
     pub(crate) fn kubeconfig(&self) -> &Kubeconfig {
         &self.kubeconfig
+    }
+
+    /// The kubeconfig with every user impersonating this one.
+    pub(crate) fn kubeconfig_as(&self, user: &Identity) -> Kubeconfig {
+        let mut kubeconfig = self.kubeconfig.clone();
+        for own in kubeconfig.auth_infos.iter_mut().filter_map(|named| named.auth_info.as_mut()) {
+            own.impersonate = Some(user.name.clone());
+            own.impersonate_groups = Some(user.groups.clone()).filter(|groups| !groups.is_empty());
+        }
+        kubeconfig
     }
 
     pub(crate) fn has_controllers(&self) -> bool {

@@ -6,7 +6,7 @@ mod existing;
 use std::fmt;
 
 use controller_runtime_ambient::Ambient;
-use controller_runtime_apiserver::ApiServer;
+use controller_runtime_apiserver::{AdmissionHook, ApiServer, ApiServerBuilder, Identity};
 use controller_runtime_client::{Client, ClientOptions};
 use controller_runtime_scheme::{Kind, Object, ObjectKey, TypedObject, Unstructured};
 use kube_client::Api;
@@ -60,6 +60,7 @@ pub struct EnvironmentBuilder {
     door: Option<Door>,
     ambient: Ambient,
     rbac: bool,
+    admission_hooks: Vec<AdmissionHook>,
 }
 
 impl EnvironmentBuilder {
@@ -89,6 +90,13 @@ impl EnvironmentBuilder {
         self
     }
 
+    /// One more hook that the embedded server asks about writes. Other backends have none; what a test shows by a hook it
+    /// shows there by webhooks.
+    pub fn admission(mut self, hook: AdmissionHook) -> Self {
+        self.admission_hooks.push(hook);
+        self
+    }
+
     /// Starts it and waits until it answers. Fails when a program or a kubeconfig is missing, or when the server isn't
     /// ready within 90 seconds. Dropping the future ends what was started.
     pub async fn start(self) -> Result<Environment, Error> {
@@ -96,7 +104,7 @@ impl EnvironmentBuilder {
         let (client, running) = match backend {
             Backend::Embedded => {
                 let door = self.door.map_or_else(Door::from_env, Ok)?;
-                let (client, embedded) = Embedded::start(self.ambient.clone(), self.rbac, door).await?;
+                let (client, embedded) = Embedded::start(self.embedded(), door).await?;
                 (client, Running::Embedded(Box::new(embedded)))
             }
             Backend::Reference => {
@@ -113,6 +121,12 @@ impl EnvironmentBuilder {
             }
         };
         Ok(Environment { ambient: self.ambient, backend, client, made: Mutex::default(), running })
+    }
+
+    /// The embedded server that is wanted.
+    fn embedded(&self) -> ApiServerBuilder {
+        let server = ApiServer::builder().ambient(self.ambient.clone()).rbac(self.rbac);
+        self.admission_hooks.iter().cloned().fold(server, ApiServerBuilder::admission)
     }
 }
 
@@ -164,6 +178,22 @@ impl Environment {
             Running::Binary(binary) => Ok(binary.kubeconfig().clone()),
             Running::Existing(existing) => Ok(existing.kubeconfig().clone()),
         }
+    }
+
+    /// A kubeconfig for other programs that are `user`. Servers that this environment started believe a certificate in it
+    /// (name, uid and groups stand there; `extra` can't). On a server that runs already it impersonates the user's name and
+    /// groups, which the kubeconfig's own user must be allowed.
+    pub async fn kubeconfig_as(&self, user: &Identity) -> Result<Kubeconfig, Error> {
+        match &self.running {
+            Running::Embedded(embedded) => embedded.kubeconfig_as(user).await,
+            Running::Binary(binary) => binary.kubeconfig_as(user),
+            Running::Existing(existing) => Ok(existing.kubeconfig_as(user)),
+        }
+    }
+
+    /// A client that is `user`, by the credentials of [`kubeconfig_as`](Self::kubeconfig_as).
+    pub async fn kube_client_as(&self, user: &Identity) -> Result<kube_client::Client, Error> {
+        existing::client_of("of a user", self.kubeconfig_as(user).await?).await
     }
 
     /// Whether somebody collects garbage and empties deleted namespaces: kube-controller-manager, or the embedded
