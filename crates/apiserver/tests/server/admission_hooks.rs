@@ -31,14 +31,12 @@ fn recorder(seen: &Seen, name: &str, mutating: bool) -> AdmissionHook {
     let label = name.clone();
     let ask = move |request: AdmissionRequest| {
         if request.resource == "configmaps" {
-            let data = |object: &Option<Value>| object.as_ref().map(|object| object["data"].to_string());
+            let data = |object: &Option<Value>| object.as_ref().map_or("-".to_owned(), |it| it["data"].to_string());
             let (operation, user) = (request.operation, &request.user.name);
             let (old, new) = (data(&request.old_object), data(&request.object));
             let dry = if request.dry_run { " dry" } else { "" };
-            seen.lock().push(format!(
-                "{label} {operation:?} {}/{} {user} {old:?} {new:?}{dry}",
-                request.namespace, request.name
-            ));
+            let name = format!("{}/{}", request.namespace, request.name);
+            seen.lock().push(format!("{label} {operation:?} {name} {user} {old} {new}{dry}"));
         }
         std::future::ready(AdmissionAnswer::allow())
     };
@@ -71,7 +69,17 @@ async fn hooks_see_every_write_in_order() {
     send(&server, "PATCH", &format!("{path}?dryRun=All"), &json!({"data": {"k": "w"}})).await;
     send(&server, "DELETE", &path, &Value::Null).await;
     server.shutdown().await;
-    insta::assert_debug_snapshot!(*seen.lock(), @"");
+    insta::assert_snapshot!(seen.lock().join("\n"), @r#"
+    first Create default/a admin - {"k":"v"}
+    second Create default/a admin - {"added":"yes","k":"v"}
+    validating Create default/a admin - {"added":"yes","k":"v"}
+    first Update default/a admin {"added":"yes","k":"v"} {"added":"yes","k":"w"} dry
+    second Update default/a admin {"added":"yes","k":"v"} {"added":"yes","k":"w"} dry
+    validating Update default/a admin {"added":"yes","k":"v"} {"added":"yes","k":"w"} dry
+    first Delete default/a admin {"added":"yes","k":"v"} -
+    second Delete default/a admin {"added":"yes","k":"v"} -
+    validating Delete default/a admin {"added":"yes","k":"v"} -
+    "#);
 }
 
 async fn refused(hook: AdmissionHook) -> (u16, String) {
