@@ -118,6 +118,11 @@ impl Resource {
         if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
     }
 
+    /// The Go package of the reference's internal types of this group, as error texts name it.
+    pub(crate) fn go_package(&self) -> &str {
+        if self.group.is_empty() { "core" } else { self.group.split('.').next().unwrap_or_default() }
+    }
+
     /// Name of the type for error texts.
     pub(crate) fn group_resource(&self) -> GroupResource<'_> {
         GroupResource { group: &self.group, resource: &self.plural }

@@ -51,8 +51,17 @@ fn served(version: &'static BuiltInGroupVersion, resource: &'static BuiltInResou
         // Events have two groups, which are two views of the same objects.
         storage: (version.group == "events.k8s.io").then(|| ("events".to_owned(), String::new())),
         storage_version_hash: resource.storage_version_hash.clone().unwrap_or_default(),
-        deprecation_warning: None,
+        deprecation_warning: deprecation(&version.group, &resource.kind).map(str::to_owned),
         terminating: false,
+    }
+}
+
+/// What every answer about a deprecated kind warns of.
+fn deprecation(group: &str, kind: &str) -> Option<&'static str> {
+    match (group, kind) {
+        ("", "ComponentStatus") => Some("v1 ComponentStatus is deprecated in v1.19+"),
+        ("", "Endpoints") => Some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"),
+        _ => None,
     }
 }
 

@@ -2,4 +2,5 @@
 
 pub(crate) mod fields;
 pub(crate) mod names;
+pub(crate) mod owners;
 pub(crate) mod validate;

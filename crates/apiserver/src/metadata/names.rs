@@ -130,7 +130,7 @@ fn masked(name: &str, prefix: bool) -> String {
 }
 
 fn too_long(name: &str, max: usize) -> Vec<String> {
-    if name.len() > max { vec![format!("must be no more than {max} bytes")] } else { Vec::new() }
+    if name.len() > max { vec![format!("must be no more than {max} characters")] } else { Vec::new() }
 }
 
 fn is_dns_label(label: &str) -> bool {

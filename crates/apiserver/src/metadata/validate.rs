@@ -60,6 +60,9 @@ pub(crate) fn update(new: &Value, old: &Value, resource: &Resource) -> Vec<Field
 
 fn common(object: &Value, path: &FieldPath, resource: &Resource) -> Vec<FieldError> {
     let mut errors = Vec::new();
+    if let Some(generation) = fields::get(object, "generation").and_then(Value::as_i64).filter(|one| *one < 0) {
+        errors.push(FieldError::invalid(&path.child("generation"), generation, "must be greater than or equal to 0"));
+    }
     errors.extend(labels(fields::get(object, "labels"), &path.child("labels")));
     errors.extend(annotations(fields::get(object, "annotations"), &path.child("annotations")));
     errors.extend(owner_references(fields::get(object, "ownerReferences"), &path.child("ownerReferences")));
@@ -99,17 +102,17 @@ fn annotations(annotations: Option<&Value>, path: &FieldPath) -> Vec<FieldError>
 
 fn owner_references(owners: Option<&Value>, path: &FieldPath) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    let mut controller: Option<&str> = None;
+    let mut controller: Option<String> = None;
     for (index, owner) in owners.and_then(Value::as_array).into_iter().flatten().enumerate() {
         let path = path.index(index);
         let text = |key: &str| owner.get(key).and_then(Value::as_str).unwrap_or_default();
-        let (group, version) = text("apiVersion").rsplit_once('/').unwrap_or(("", text("apiVersion")));
-        if version.is_empty() {
-            errors.push(FieldError::invalid(
-                &path.child("apiVersion"),
-                text("apiVersion"),
-                "version must not be empty",
-            ));
+        let api_version = text("apiVersion");
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        if api_version.is_empty() {
+            errors.push(FieldError::required(&path.child("apiVersion"), "must not be empty"));
+        } else if version.is_empty() || version.contains('/') {
+            let detail = "must be <group>/<version> or <version>";
+            errors.push(FieldError::invalid(&path.child("apiVersion"), api_version, detail));
         }
         for key in ["kind", "name", "uid"] {
             if text(key).is_empty() {
@@ -121,14 +124,17 @@ fn owner_references(owners: Option<&Value>, path: &FieldPath) -> Vec<FieldError>
             errors.push(FieldError::invalid(&path, owner.clone(), detail));
         }
         if owner.get("controller") == Some(&Value::Bool(true)) {
-            if let Some(first) = controller {
+            let current = format!("{}/{}", text("kind"), text("name"));
+            if let Some(first) = &controller {
                 let detail = format!(
-                    "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {}",
-                    text("name")
+                    "Only one reference can have Controller set to true. Found \"true\" in references for {first} and \
+                     {current}"
                 );
-                errors.push(FieldError::invalid(&path_of_list(&path), Value::Null, detail));
+                let list = owners.cloned().unwrap_or_default();
+                errors.push(FieldError::invalid(&path_of_list(&path), list, detail));
+            } else {
+                controller = Some(current);
             }
-            controller = Some(text("name"));
         }
     }
     errors
@@ -142,13 +148,12 @@ fn finalizers(object: &Value, path: &FieldPath, bare_names: bool) -> Vec<FieldEr
     let mut errors = Vec::new();
     let finalizers = fields::finalizers(object);
     for (index, finalizer) in finalizers.iter().enumerate() {
-        let path = path.index(index);
         let texts = names::qualified_name(finalizer);
-        if !bare_names && texts.is_empty() && !finalizer.contains('/') && !STANDARD_FINALIZERS.contains(finalizer) {
+        errors.extend(texts.into_iter().map(|text| FieldError::invalid(path, *finalizer, text)));
+        if !bare_names && !finalizer.contains('/') && !STANDARD_FINALIZERS.contains(finalizer) {
             let detail = "name is neither a standard finalizer name nor is it fully qualified";
-            errors.push(FieldError::invalid(&path, *finalizer, detail));
+            errors.push(FieldError::invalid(&path.index(index), *finalizer, detail));
         }
-        errors.extend(texts.into_iter().map(|text| FieldError::invalid(&path, *finalizer, text)));
     }
     if finalizers.contains(&"orphan") && finalizers.contains(&"foregroundDeletion") {
         let detail = "finalizer orphan and foregroundDeletion cannot be both set";
@@ -167,14 +172,18 @@ pub(crate) fn reset_for_create(object: &mut Value, uid: String, now: &str) {
 }
 
 fn drop_server_fields(metadata: &mut Map<String, Value>) {
-    for field in ["selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"] {
+    for field in ["selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"] {
         metadata.remove(field);
+    }
+    // A negative one stays, to be refused.
+    if metadata.get("generation").and_then(Value::as_i64).is_none_or(|generation| generation >= 0) {
+        metadata.remove("generation");
     }
 }
 
 /// Brings back what a request left out and may not change by leaving it out.
 pub(crate) fn carry_over(new: &mut Value, old: &Value) {
-    for field in ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] {
+    for field in ["uid", "deletionTimestamp", "deletionGracePeriodSeconds"] {
         if fields::get(new, field).is_none() {
             fields::copy(new, field, old);
         }
@@ -183,6 +192,7 @@ pub(crate) fn carry_over(new: &mut Value, old: &Value) {
         // Whatever is sent for it: only of an object that isn't being deleted is it refused.
         fields::copy(new, "deletionTimestamp", old);
     }
-    fields::copy(new, "generation", old);
-    fields::copy(new, "selfLink", old);
+    for field in ["creationTimestamp", "generation", "selfLink"] {
+        fields::copy(new, field, old);
+    }
 }

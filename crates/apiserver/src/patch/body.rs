@@ -96,10 +96,21 @@ fn decode_config(body: &[u8]) -> Result<Value, ApiError> {
 
 /// Why a configuration is refused in strict validation: a key stands twice in a map.
 pub(crate) fn repeated_key(body: &[u8]) -> Option<String> {
-    if let Ok(document) = parse::json(body) {
-        let path = document.duplicates.into_iter().next()?;
-        let key = path.rsplit('.').next().unwrap_or_default();
-        return Some(format!("error converting YAML to JSON: key {} already set in map", quote(key)));
+    let repeated = |line: u64, key: &str| {
+        format!(
+            "error converting YAML to JSON: yaml: unmarshal errors:\n  line {line}: key {} already set in map",
+            quote(key)
+        )
+    };
+    let text = std::str::from_utf8(body).ok()?;
+    let options = serde_saphyr::options! { duplicate_keys: DuplicateKeyPolicy::Error };
+    let read: Result<Vec<Value>, _> = on_large_stack(|| serde_saphyr::from_multiple_with_options(text, options));
+    let error = read.err()?;
+    let line = error.location().map_or(1, |location| location.line());
+    // JSON is YAML, and tells which key it is.
+    let path = parse::json(body).ok().and_then(|document| document.duplicates.into_iter().next());
+    if let Some(path) = path {
+        return Some(repeated(line, path.rsplit('.').next().unwrap_or_default()));
     }
     first_document(body, DuplicateKeyPolicy::Error).err()
 }
@@ -116,7 +127,7 @@ fn first_document(body: &[u8], duplicate_keys: DuplicateKeyPolicy) -> Result<Val
 }
 
 /// What Go's JSON decoder calls a kind of value.
-pub(super) fn go_kind(value: &Value) -> &'static str {
+pub(crate) fn go_kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "bool",

@@ -22,7 +22,11 @@ const MAX_DEPTH: usize = 128;
 
 /// Operations that are applied one after the other, all or none.
 #[derive(Clone, Debug)]
-pub(crate) struct JsonPatch(Vec<Operation>);
+pub(crate) struct JsonPatch {
+    operations: Vec<Operation>,
+    /// Paths of members of operations that mean nothing.
+    unknown: Vec<String>,
+}
 
 #[derive(Clone, Debug)]
 struct Operation {
@@ -50,13 +54,25 @@ impl JsonPatch {
                 items.len()
             )));
         }
-        items.into_iter().map(Operation::from_json).collect::<Result<_, _>>().map(JsonPatch)
+        let known = |key: &str| matches!(key, "op" | "path" | "from" | "value");
+        let unknown = items.iter().enumerate().flat_map(|(index, item)| {
+            let keys = item.as_object().into_iter().flat_map(Map::keys).filter(move |key| !known(key));
+            keys.map(move |key| format!("[{index}].{key}"))
+        });
+        let unknown = unknown.collect();
+        let operations = items.into_iter().map(Operation::from_json).collect::<Result<_, _>>()?;
+        Ok(JsonPatch { operations, unknown })
+    }
+
+    /// Paths of members of operations that mean nothing.
+    pub(crate) fn unknown(&self) -> &[String] {
+        &self.unknown
     }
 
     /// The document after all operations. Errors: 422 when one can't be applied.
     pub(crate) fn patched(&self, document: &Value) -> Result<Value, ApiError> {
         let mut patching = Patching { document: document.clone(), copied: 0, depth: depth(document) };
-        for operation in &self.0 {
+        for operation in &self.operations {
             patching.apply(operation).map_err(|Inapplicable| {
                 ApiError::unprocessable("the server rejected our request due to an error in our request")
             })?;

@@ -245,13 +245,19 @@ fn check_kind(call: &Call, value: &mut Value) -> Result<(), ApiError> {
                 FieldError::invalid(&FieldPath::new("kind"), kind.as_str(), format!("must be {}", resource.kind));
             return Err(ApiError::invalid(&resource.group, &kind, fields::text(value, "name"), &[error]));
         }
+        let why = if is_registered(&api_version, &kind) {
+            format!(
+                "converting ({version}.{kind}) to ({}.{}): unknown conversion",
+                resource.go_package(),
+                resource.kind
+            )
+        } else {
+            format!("no kind {} is registered for version {} {SCHEME}", quote(&kind), quote(&api_version))
+        };
         return Err(ApiError::bad_request(format!(
-            "{kind} in version {} cannot be handled as a {}: no kind {} is registered for version {} in scheme of \
-             this resource",
+            "{kind} in version {} cannot be handled as a {}: {why}",
             quote(version),
-            resource.kind,
-            quote(&kind),
-            quote(&api_version)
+            resource.kind
         )));
     }
     if let Some(members) = value.as_object_mut() {
@@ -262,6 +268,18 @@ fn check_kind(call: &Call, value: &mut Value) -> Result<(), ApiError> {
         }
     }
     Ok(())
+}
+
+/// Where the reference's kinds are registered, as its texts say it.
+pub(crate) const SCHEME: &str = "in scheme \"pkg/runtime/scheme.go:111\"";
+
+/// Whether a built-in kind, or the list of one, is known in a version.
+fn is_registered(api_version: &str, kind: &str) -> bool {
+    let single = kind.strip_suffix("List").unwrap_or(kind);
+    let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
+    catalogue().resources().any(|(of, resource)| {
+        of.group == group && of.version == version && (resource.kind == kind || resource.kind == single)
+    })
 }
 
 fn cannot_be_handled(value: &Value, resource: &Resource) -> String {
@@ -325,17 +343,16 @@ pub(crate) fn check_place(call: &Call, object: &mut Value) -> Result<(), ApiErro
         }
     }
     let namespace = fields::text(object, "namespace");
+    if !call.resource.namespaced {
+        fields::remove(object, "namespace");
+        return Ok(());
+    }
     if !namespace.is_empty() && namespace != call.namespace {
-        let text = if call.resource.namespaced {
-            "the namespace of the provided object does not match the namespace sent on the request"
-        } else {
-            "namespace must not be set for a cluster-scoped object"
-        };
-        return Err(ApiError::bad_request(text));
+        return Err(ApiError::bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request",
+        ));
     }
-    if call.resource.namespaced {
-        fields::set(object, "namespace", call.namespace.as_str());
-    }
+    fields::set(object, "namespace", call.namespace.as_str());
     Ok(())
 }
 

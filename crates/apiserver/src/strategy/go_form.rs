@@ -39,6 +39,10 @@ fn normalize_fields(value: &mut Value, schema: &Schema, definition: &str) {
     match value {
         Value::Object(fields) => fields.retain(|key, field| {
             let Some(link) = schema.child_link(key) else { return !field.is_null() };
+            if field.is_null() && is_value_of_map(key, schema) && link.get().value_type == Some(ValueType::String) {
+                // Go decodes null into a string of a map as the empty one.
+                *field = Value::from("");
+            }
             normalize_link(field, link);
             !is_left_out(key, field, link, schema, definition)
         }),
@@ -54,7 +58,7 @@ fn normalize_fields(value: &mut Value, schema: &Schema, definition: &str) {
 }
 
 fn is_left_out(key: &str, field: &Value, link: &Link, schema: &Schema, definition: &str) -> bool {
-    if !schema.properties.contains_key(key) {
+    if is_value_of_map(key, schema) {
         // Values of a map stay, whatever they are.
         return field.is_null();
     }
@@ -70,6 +74,10 @@ fn is_left_out(key: &str, field: &Value, link: &Link, schema: &Schema, definitio
             number.as_f64() == Some(0.0) && is_scalar(link) && is_zero_left_out(key, link, definition, optional)
         }
     }
+}
+
+fn is_value_of_map(key: &str, schema: &Schema) -> bool {
+    !schema.properties.contains_key(key)
 }
 
 /// Whether a scalar that is zero is left out: an optional field that isn't a pointer and always written.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Call, Reply, WriteOptions, lifecycle};
 use crate::access::rbac::check_escalation;
 use crate::admission::{self, Operation};
-use crate::metadata::{fields, validate};
+use crate::metadata::{fields, owners, validate};
 use crate::pipeline::decode;
 use crate::resource::Resource;
 use crate::status::ApiError;
@@ -38,6 +38,11 @@ pub(crate) async fn create(call: &Call) -> Result<Reply, ApiError> {
     let options = WriteOptions::of(call, "CreateOptions")?;
     let mut object = decode::object(call, options.validation)?;
     decode::check_place(call, &mut object)?;
+    owners::drop_duplicates(call, &mut object, false);
+    // Nobody owns what the server doesn't take over.
+    for field in ["deletionTimestamp", "deletionGracePeriodSeconds"] {
+        fields::remove(&mut object, field);
+    }
     set_defaults(call, &mut object);
     super::managed::track(call, None, &mut object, &options);
     create_object(call, object, &options).await
@@ -52,6 +57,7 @@ pub(crate) fn set_defaults(call: &Call, object: &mut Value) {
 /// Creates an object that is decoded, defaulted and has its managed fields.
 pub(super) async fn create_object(call: &Call, mut object: Value, options: &WriteOptions) -> Result<Reply, ApiError> {
     admission::mutate(call, Operation::Create, &mut object, None, options).await?;
+    owners::drop_duplicates(call, &mut object, true);
     let generated = fields::text(&object, "name").is_empty() && !fields::text(&object, "generateName").is_empty();
     let attempts = if generated { GENERATED_NAME_ATTEMPTS } else { 1 };
     let mut outcome = Err(ApiError::internal("no attempt was made"));
@@ -90,7 +96,7 @@ async fn attempt_create(
     let mut errors = validate::create(&object, resource);
     errors.extend(resource.strategy.validate(&object));
     // Before anything is reserved, so that there is nothing to give up.
-    let has_revision = !fields::text(&object, "resourceVersion").is_empty();
+    let has_revision = !matches!(fields::text(&object, "resourceVersion"), "" | "0");
     if errors.is_empty() && has_revision {
         return Err(ApiError::unclassified("resourceVersion should not be set on objects to be created"));
     }

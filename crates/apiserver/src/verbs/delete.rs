@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::call::view;
 use super::create::unwritable;
 use super::delete_options::{DeleteOptions, Propagation};
+use super::modify::storage_path;
 use super::{Call, Reply, lifecycle};
 use crate::admission;
 use crate::core::Core;
@@ -72,6 +73,14 @@ pub(crate) fn delete_object(
             return Err(ApiError::not_found(resource.group_resource(), &key.name));
         };
         lifecycle::check_delete(resource, &key.name)?;
+        if options.unreadable_only {
+            let why = format!(
+                "StorageError: invalid object, Code: 4, Key: /registry/{}, ResourceVersion: 0, AdditionalErrorMsg: unsafe \
+                 deletion is not allowed because the object is decodable from storage",
+                storage_path(resource, &stored)
+            );
+            return Err(ApiError::conflict(resource.group_resource(), &key.name, &why));
+        }
         check_preconditions(resource, &stored, options)?;
         if let Some(deleted) = attempt(core, resource, &stored, options)? {
             return Ok(deleted);
@@ -178,7 +187,8 @@ fn mark(core: &Core, resource: &Resource, next: &mut Value, live: &Value, grace:
     fields::set(next, "deletionTimestamp", crate::core::timestamp(deadline));
     fields::set(next, "deletionGracePeriodSeconds", grace);
     lifecycle::mark_terminating(resource, next);
-    if let Some(generation) = fields::get(live, "generation").and_then(Value::as_i64).filter(|one| *one > 0) {
+    let generation = fields::get(live, "generation").and_then(Value::as_i64);
+    if let Some(generation) = generation.filter(|one| *one > 0 && !fields::is_deleting(live)) {
         fields::set(next, "generation", generation.saturating_add(1));
     }
 }

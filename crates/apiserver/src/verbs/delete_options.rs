@@ -3,9 +3,12 @@ use serde_json::Value;
 
 use super::Call;
 use super::write_options::check_dry_run;
+use crate::patch::go_kind;
 use crate::pipeline::{decode, parse};
 use crate::protobuf;
 use crate::status::{ApiError, quote};
+
+const UNREADABLE_ONLY: &str = "ignoreStoreReadErrorWithClusterBreakingPotential";
 
 /// What happens to the objects that a deleted one owns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +31,8 @@ pub(crate) struct DeleteOptions {
     pub(crate) propagation: Option<Propagation>,
     pub(crate) uid: Option<String>,
     pub(crate) resource_version: Option<String>,
+    /// Only an object that can't be read from the store is to be deleted.
+    pub(crate) unreadable_only: bool,
 }
 
 #[derive(Debug, Default)]
@@ -38,6 +43,7 @@ struct Raw {
     propagation: Option<String>,
     uid: Option<String>,
     resource_version: Option<String>,
+    unreadable_only: bool,
 }
 
 impl DeleteOptions {
@@ -59,6 +65,7 @@ impl Raw {
             propagation: (!policy.is_empty()).then(|| policy.to_owned()),
             uid: None,
             resource_version: None,
+            unreadable_only: query.flag(UNREADABLE_ONLY),
         })
     }
 
@@ -77,15 +84,16 @@ impl Raw {
         let (kind, version) = (text("kind"), text("apiVersion"));
         if !matches!(kind, "" | "DeleteOptions") {
             return Err(ApiError::bad_request(format!(
-                "no kind {} is registered for version {} in scheme of delete options",
+                "no kind {} is registered for version {} {}",
                 quote(kind),
-                quote(version)
+                quote(version),
+                decode::SCHEME
             )));
         }
         let wrong = |key: &str| {
-            let text = format!("json: cannot unmarshal into Go struct field DeleteOptions.{key}");
+            let (found, wanted) = (go_kind(members.get(key).unwrap_or(&Value::Null)), go_type(key));
             ApiError::bad_request(format!(
-                "DeleteOptions in version \"v1\" cannot be handled as a DeleteOptions: {text}"
+                "json: cannot unmarshal {found} into Go struct field DeleteOptions.{key} of type {wanted}"
             ))
         };
         let member = |key: &str| members.get(key).filter(|value| !value.is_null());
@@ -115,6 +123,8 @@ impl Raw {
             )?,
             uid: precondition("uid")?,
             resource_version: precondition("resourceVersion")?,
+            unreadable_only: optional(member(UNREADABLE_ONLY), Value::as_bool, || wrong(UNREADABLE_ONLY))?
+                .unwrap_or_default(),
         })
     }
 
@@ -148,7 +158,20 @@ impl Raw {
             propagation,
             uid: self.uid,
             resource_version: self.resource_version,
+            unreadable_only: self.unreadable_only,
         })
+    }
+}
+
+/// The type of a member in Go.
+fn go_type(key: &str) -> &'static str {
+    match key {
+        "gracePeriodSeconds" => "int64",
+        "orphanDependents" | "ignoreStoreReadErrorWithClusterBreakingPotential" => "bool",
+        "propagationPolicy" => "v1.DeletionPropagation",
+        "preconditions" => "v1.Preconditions",
+        "dryRun" => "[]string",
+        _ => "string",
     }
 }
 

@@ -11,9 +11,10 @@ use super::{Call, Reply, WriteOptions, lifecycle};
 use crate::access::rbac::check_escalation;
 use crate::admission::{self, Operation};
 use crate::managed_fields::Tracking;
-use crate::metadata::{fields, validate};
+use crate::metadata::{fields, owners, validate};
 use crate::pipeline::decode;
 use crate::pipeline::query::unsigned;
+use crate::resource::Resource;
 use crate::status::ApiError;
 use crate::store::{Object, WriteError};
 use crate::strategy::StrategyContext;
@@ -40,6 +41,8 @@ pub(super) async fn modify(
             }
             let mut object = transform(None)?;
             decode::check_place(call, &mut object)?;
+            // The reference forgets the version before it stores what an update creates.
+            fields::remove(&mut object, "resourceVersion");
             return create_object(call, object, options).await;
         };
         if let Some(reply) = attempt(call, options, &stored, &mut transform).await? {
@@ -60,6 +63,7 @@ async fn attempt(
     let mut new = transform(Some(&live))?;
     decode::check_place(call, &mut new)?;
     admission::mutate(call, Operation::Update, &mut new, Some(&live), options).await?;
+    owners::drop_duplicates(call, &mut new, true);
     check_preconditions(call, options, &mut new, stored)?;
     check_escalation(call, &new, Some(&live))?;
     prepare(call, &mut new, &live);
@@ -109,7 +113,7 @@ fn check_preconditions(call: &Call, options: &WriteOptions, new: &mut Value, sto
         let why = format!(
             "StorageError: invalid object, Code: 4, Key: /registry/{}, ResourceVersion: 0, AdditionalErrorMsg: \
              Precondition failed: UID in precondition: {uid}, UID in object meta: {stored_uid}",
-            storage_path(call, stored)
+            storage_path(resource, stored)
         );
         return Err(ApiError::conflict(resource.group_resource(), name, &why));
     }
@@ -135,10 +139,10 @@ fn check_preconditions(call: &Call, options: &WriteOptions, new: &mut Value, sto
     Ok(())
 }
 
-fn storage_path(call: &Call, stored: &Object) -> String {
-    let group = if call.resource.strategy.typed() { String::new() } else { format!("{}/", call.resource.group) };
+pub(super) fn storage_path(resource: &Resource, stored: &Object) -> String {
+    let group = if resource.strategy.typed() { String::new() } else { format!("{}/", resource.group) };
     let namespace = if stored.key.namespace.is_empty() { String::new() } else { format!("{}/", stored.key.namespace) };
-    format!("{group}{}/{namespace}{}", call.resource.plural, stored.key.name)
+    format!("{group}{}/{namespace}{}", resource.plural, stored.key.name)
 }
 
 /// Carries over what this endpoint does not change and counts the generation.

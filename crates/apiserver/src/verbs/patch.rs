@@ -5,9 +5,9 @@ use super::modify::modify;
 use super::{Call, Reply, WriteOptions, apply, managed, scale};
 use crate::managed_fields::scale_schema;
 use crate::patch::{Patch, PatchType, invalid_patch};
-use crate::pipeline::decode;
+use crate::pipeline::decode::{self, FieldValidation};
 use crate::pipeline::parse::{self, Document};
-use crate::status::ApiError;
+use crate::status::{ApiError, quote};
 
 /// Changes an object by a patch, or applies a configuration to it.
 pub(super) async fn patch(call: &Call) -> Result<Reply, ApiError> {
@@ -16,11 +16,22 @@ pub(super) async fn patch(call: &Call) -> Result<Reply, ApiError> {
         return apply::apply(call, config, &options).await;
     }
     let duplicates = duplicates(call, &patch);
+    let is_strategic = matches!(patch, Patch::Strategic(_));
+    let meaningless = meaningless(&patch);
+    if options.validation == FieldValidation::Warn {
+        for text in &meaningless {
+            call.warn(text.clone());
+        }
+    }
     modify(call, &options, false, |live| {
         let live = live.ok_or_else(|| ApiError::not_found(call.resource.group_resource(), &call.key().name))?;
         let patched = patch.patched(live, &call.resource.schema())?;
         let shown = patch.shown(&patched);
-        let mut new = read(call, Document { value: patched, duplicates: duplicates.clone() }, shown, &options)?;
+        if options.validation == FieldValidation::Strict && !meaningless.is_empty() {
+            return Err(invalid_patch(shown, format!("strict decoding error: {}", meaningless.join(", "))));
+        }
+        let mut new =
+            read(call, Document { value: patched, duplicates: duplicates.clone() }, shown, is_strategic, &options)?;
         super::create::set_defaults(call, &mut new);
         managed::tracking(call, &options).track(Some(live), &mut new);
         Ok(new)
@@ -43,6 +54,12 @@ fn decoded(call: &Call) -> Result<(Patch, WriteOptions), ApiError> {
     Ok((Patch::decode(patch_type, &call.body)?, options))
 }
 
+/// What is wrong with the form of a patch and doesn't keep it from being applied.
+fn meaningless(patch: &Patch) -> Vec<String> {
+    let Patch::Json(operations) = patch else { return Vec::new() };
+    operations.unknown().iter().map(|path| format!("json patch unknown field {}", quote(path))).collect()
+}
+
 /// Keys that stand twice in a partial object; its decoder took the last one.
 fn duplicates(call: &Call, patch: &Patch) -> Vec<String> {
     match patch {
@@ -52,14 +69,45 @@ fn duplicates(call: &Call, patch: &Patch) -> Vec<String> {
 }
 
 /// Reads the patched object. Errors: 422 that shows it, or the patch, and says why it is no object of the kind.
-fn read(call: &Call, patched: Document, shown: String, options: &WriteOptions) -> Result<Value, ApiError> {
+fn read(
+    call: &Call,
+    patched: Document,
+    shown: String,
+    is_strategic: bool,
+    options: &WriteOptions,
+) -> Result<Value, ApiError> {
     check_custom_kind(call, &patched.value)?;
     decode::typed_object(call, patched, options.validation).map_err(|error| {
         let text = error.message();
         let marker = format!(" cannot be handled as a {}: ", call.resource.kind);
         let why = text.split_once(&marker).map_or(text, |(_, why)| why).to_owned();
+        let why = if is_strategic { unstructured_text(&why) } else { why };
         invalid_patch(shown, why)
     })
+}
+
+/// What is wrong with a type in the words of Go's other decoder, which reads maps and not text.
+fn unstructured_text(why: &str) -> String {
+    let parts = why.strip_prefix("json: cannot unmarshal ").and_then(|rest| rest.split_once(" into Go struct field "));
+    let Some((found, (_, wanted))) = parts.and_then(|(found, rest)| Some((found, rest.split_once(" of type ")?)))
+    else {
+        return why.to_owned();
+    };
+    let found = match found {
+        "object" => "map",
+        "array" => "slice",
+        "number" => "int64",
+        other => other,
+    };
+    if wanted.starts_with("map[") {
+        format!("cannot restore map from {found}")
+    } else if wanted.starts_with("[]") {
+        format!("cannot restore slice from {found}")
+    } else if wanted.contains('.') {
+        format!("cannot restore struct from: {found}")
+    } else {
+        format!("unrecognized type: {wanted}")
+    }
 }
 
 /// Custom resources find out only in validation that they became another kind.

@@ -10,7 +10,10 @@
 //! | cluster IPs and node ports | `IP-1`, …; `PORT-1`, … |
 //! | continue tokens, tokens of service accounts | `CONTINUE`, `JWT` |
 //! | addresses and certificates of the transcript's webhooks | `WEBHOOK`, `CERTIFICATE` |
-//! | the revision that is current, in errors about revisions | `VERSION` |
+//! | the revision that is current, in errors about revisions and preconditions | `VERSION` |
+//! | objects in the texts of errors, which Go prints in the form of its internal types | `OBJECT` |
+//! | lists of changes in the texts of errors | left out |
+//! | the order of type errors of an apply, which Go takes from maps | sorted |
 //! | addresses in memory, which Go prints with some values | `POINTER` |
 //! | hashes of storage versions and of documents | `HASH` |
 //! | prose: descriptions of columns and in OpenAPI documents | left out |
@@ -29,7 +32,7 @@ pub(crate) struct Normal {
     versions: Vec<String>,
     ips: Vec<String>,
     ports: Vec<String>,
-    generated: Vec<(String, String)>,
+    bases: Vec<String>,
 }
 
 impl Normal {
@@ -43,29 +46,30 @@ impl Normal {
             versions: Vec::new(),
             ips: Vec::new(),
             ports: Vec::new(),
-            generated: Vec::new(),
+            bases: Vec::new(),
         }
     }
 
     /// What a transcript sends itself stays as it is in answers.
-    pub(crate) fn sent(&mut self, request: &str) {
+    pub(crate) fn sent(&mut self, request: &str, body: Option<&Value>) {
         self.sent.push_str(request);
         self.sent.push('\n');
+        let base = body.and_then(|body| body.pointer("/metadata/generateName")).and_then(Value::as_str);
+        self.bases.extend(base.filter(|base| !base.is_empty()).map(|base| base.chars().take(58).collect()));
     }
 
     /// The answer's body with words in place of what differs.
     pub(crate) fn body(&mut self, mut body: Value) -> Value {
         sort_causes(&mut body);
-        self.learn_generated(&body);
         self.value(&mut body, "");
         body
     }
 
     /// The same for text.
     pub(crate) fn text(&mut self, text: &str) -> String {
-        let mut text = text.to_owned();
-        for (name, shown) in &self.generated {
-            text = text.replace(name, shown);
+        let mut text = without_objects(text);
+        for base in &self.bases {
+            text = with_generated(&text, base);
         }
         for (value, word) in &self.words {
             if !value.is_empty() {
@@ -73,21 +77,6 @@ impl Normal {
             }
         }
         self.scan(&text)
-    }
-
-    fn learn_generated(&mut self, body: &Value) {
-        let items = body["items"].as_array().into_iter().flatten().chain([body, &body["object"]]);
-        for metadata in items.map(|object| &object["metadata"]) {
-            if let (Some(name), Some(base)) = (metadata["name"].as_str(), metadata["generateName"].as_str())
-                && name.is_char_boundary(name.len().saturating_sub(5))
-                && !self.sent.contains(&format!("\"{name}\""))
-            {
-                let (base_kept, _) = name.split_at(name.len().saturating_sub(5));
-                if base.starts_with(base_kept) {
-                    self.generated.push((name.to_owned(), format!("{base_kept}-----")));
-                }
-            }
-        }
     }
 
     fn value(&mut self, value: &mut Value, key: &str) {
@@ -185,9 +174,11 @@ impl Normal {
             let length = 2 + text[2..].find(|letter: char| !letter.is_ascii_hexdigit()).unwrap_or(text.len() - 2);
             return (length > 8).then(|| (length, "POINTER".to_owned()));
         }
-        if let Some(after) = text.strip_prefix("current: ") {
-            let digits = after.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(after.len());
-            return (digits > 0).then(|| (text.len() - after.len() + digits, "current: VERSION".to_owned()));
+        for before in ["current: ", "ResourceVersion in record ("] {
+            if let Some(after) = text.strip_prefix(before) {
+                let digits = after.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(after.len());
+                return (digits > 0).then(|| (before.len() + digits, format!("{before}VERSION")));
+            }
         }
         let token = end(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.'));
         (text.starts_with("eyJ") && text[..token].matches('.').count() == 2).then(|| (token, "JWT".to_owned()))
@@ -219,6 +210,54 @@ fn numbered(word: &str, value: &str, seen: &mut Vec<String>) -> String {
     format!("{word}-{}", index + 1)
 }
 
+/// Texts show objects in the form of Go's internal types, and list what changed in them.
+fn without_objects(text: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("Invalid value: ") {
+        let (before, value) = rest.split_at(at + "Invalid value: ".len());
+        kept.push_str(before);
+        rest = value;
+        if value.starts_with('{') || value.starts_with("\"{") || value.starts_with("[{") {
+            let mut values = serde_json::Deserializer::from_str(value).into_iter::<Value>();
+            if values.next().is_some_and(|value| value.is_ok()) {
+                kept.push_str("OBJECT");
+                rest = &value[values.byte_offset()..];
+            }
+        }
+    }
+    kept.push_str(rest);
+    let changes = kept.find("\n@@ ").unwrap_or(kept.len());
+    kept.truncate(changes);
+    match kept.split_once("errors:\n") {
+        Some((before, errors)) => {
+            let mut errors: Vec<&str> = errors.lines().collect();
+            errors.sort_unstable();
+            format!("{before}errors:\n{}", errors.join("\n"))
+        }
+        None => kept,
+    }
+}
+
+/// The five letters after a base that the server completes to a name.
+fn with_generated(text: &str, base: &str) -> String {
+    const LETTERS: &str = "bcdfghjklmnpqrstvwxz2456789";
+    let mut shown = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(base) {
+        let (before, after) = rest.split_at(at + base.len());
+        shown.push_str(before);
+        rest = after;
+        let letters = after.chars().take_while(|letter| LETTERS.contains(*letter)).count();
+        let next = after.chars().nth(5);
+        if letters >= 5 && !next.is_some_and(|next| next.is_ascii_alphanumeric()) {
+            shown.push_str("-----");
+            rest = &after[5..];
+        }
+    }
+    shown + rest
+}
+
 fn sort_causes(body: &mut Value) {
     let Some(causes) = body.pointer_mut("/details/causes").and_then(Value::as_array_mut) else { return };
     if causes.len() > 1 {
@@ -237,6 +276,7 @@ mod tests {
     #[test]
     fn words_take_the_place_of_what_differs() {
         let mut normal = Normal::new(&Words::new("t1"), vec![("127.0.0.1:99".to_owned(), "WEBHOOK")]);
+        normal.sent("POST", Some(&json!({"metadata": {"generateName": "a-"}})));
         let body = json!({
             "metadata": {"name": "a-x2x2x", "generateName": "a-", "uid": "0f5b7d6e-0000-4000-8000-000000000001",
                 "resourceVersion": "17", "creationTimestamp": "2026-12-01T00:00:00Z", "namespace": "ns-t1"},

@@ -165,9 +165,9 @@ impl Play {
 
     /// Asks until the step's condition holds.
     async fn ask(&mut self, step: &Step) -> Result<Answer, String> {
-        let request = self.words.fill(&step.send)
-            + &step.body.as_ref().map(|body| self.words.fill_json(body).to_string()).unwrap_or_default();
-        self.normal.sent(&request);
+        let body = step.body.as_ref().map(|body| self.words.fill_json(body));
+        let sent = format!("{} {}", self.words.fill(&step.send), body.as_ref().unwrap_or(&Value::Null));
+        self.normal.sent(&sent, body.as_ref());
         let Some(until) = &step.until else { return self.send(step).await };
         let mut last = String::new();
         let asking = async {
