@@ -24,6 +24,31 @@ pub(crate) fn dns_subdomain(name: &str, prefix: bool) -> Vec<String> {
     errors
 }
 
+/// RFC 1123 subdomain whose labels may have underscores, but not at the end: search paths of DNS.
+pub(crate) fn dns_subdomain_with_underscore(name: &str) -> Vec<String> {
+    let label = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?";
+    let outer = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let is_label = |label: &str| {
+        let bytes = label.strip_prefix('_').unwrap_or(label).as_bytes();
+        bytes.first().is_some_and(|byte| outer(*byte))
+            && bytes.last().is_some_and(|byte| outer(*byte))
+            && bytes.iter().all(|byte| outer(*byte) || matches!(byte, b'-' | b'_'))
+    };
+    let mut errors = Vec::new();
+    if name.len() > 253 {
+        errors.push("must be no more than 253 characters".to_owned());
+    }
+    if !name.split('.').all(is_label) {
+        errors.push(pattern_text(
+            "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and \
+             must start and end with an alphanumeric character",
+            &format!("{label}(\\.{label})*"),
+            &["example.com"],
+        ));
+    }
+    errors
+}
+
 /// RFC 1123 label, at most 63 characters: namespaces.
 pub(crate) fn dns_label(name: &str, prefix: bool) -> Vec<String> {
     let name = masked(name, prefix);

@@ -49,7 +49,7 @@ impl Strategy for ConfigMap {
 /// The rule for keys, which may become names of files.
 pub(super) fn data_key(key: &str, path: &FieldPath, errors: &mut Errors) {
     if key.len() > 253 {
-        errors.push(FieldError::invalid(path, key, "must be no more than 253 bytes"));
+        errors.push(FieldError::invalid(path, key, "must be no more than 253 characters"));
     }
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     if key.is_empty() || !key.bytes().all(allowed) {

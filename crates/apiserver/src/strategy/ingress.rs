@@ -4,7 +4,7 @@ use controller_runtime_schema::{FieldError, FieldPath};
 use serde_json::{Value, json};
 
 use super::Strategy;
-use super::container_rules::port_name;
+use super::pod_spec::port_name;
 use super::fields::{at, is_given, items, number, text};
 use super::rules::{Errors, named};
 use crate::metadata::names;

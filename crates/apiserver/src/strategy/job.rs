@@ -6,7 +6,7 @@ use controller_runtime_schema::{FieldError, FieldPath};
 use serde_json::{Value, json};
 
 use super::fields::{Fields, at, is_given, number, object_mut, object_or_new, set_default, text};
-use super::pod_template_rules;
+use super::pod_spec;
 use super::rules::{Errors, immutable, label_selector, non_negative_fields, selects};
 use super::{Strategy, StrategyContext};
 
@@ -186,7 +186,7 @@ pub(super) fn validate_spec(spec: &Value, path: &FieldPath, errors: &mut Errors)
             errors.push(FieldError::not_supported(&path.child("completionMode"), mode, &["NonIndexed", "Indexed"]));
         }
     }
-    pod_template_rules::template(at(spec, "template"), &path.child("template"), errors);
+    pod_spec::template(at(spec, "template"), &path.child("template"), errors);
     let path = path.child("template.spec.restartPolicy");
     match text(spec, "template.spec.restartPolicy") {
         "" | "Always" => errors.push(FieldError::required(&path, "valid values: \"OnFailure\", \"Never\"")),

@@ -6,7 +6,6 @@
 mod autoscaling;
 mod built_in;
 mod config_map;
-mod container_rules;
 mod cron_job;
 mod daemon_set;
 mod defaulting;
@@ -25,8 +24,8 @@ mod node;
 mod persistent_volume;
 mod plain;
 mod pod;
+mod pod_spec;
 mod pod_template;
-mod pod_template_rules;
 mod quantity;
 mod rbac;
 mod replica_set;

@@ -6,7 +6,7 @@ use controller_runtime_schema::{FieldError, FieldPath};
 use serde_json::{Value, json};
 
 use super::fields::{Fields, at, items, number, object_mut, object_or_new, objects_mut, set_default, text};
-use super::pod_template_rules;
+use super::pod_spec;
 use super::quantity::Quantity;
 use super::rules::Errors;
 use super::{Strategy, StrategyContext};
@@ -106,7 +106,7 @@ impl Strategy for Pod {
 
     fn validate(&self, object: &Value) -> Errors {
         let mut errors = Errors::new();
-        pod_template_rules::pod_spec(at(object, "spec"), &FieldPath::new("spec"), &mut errors);
+        pod_spec::pod(object, &mut errors);
         errors
     }
 

@@ -61,6 +61,11 @@ impl Quantity {
         self.nanos
     }
 
+    /// The sum, written as this one is.
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self { nanos: self.nanos.saturating_add(other.nanos), format: self.format }
+    }
+
     /// The form in which Kubernetes writes it: the largest suffix that needs no fraction.
     pub(crate) fn canonical(self) -> String {
         if self.nanos == 0 {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Strategy;
 use super::fields::{Fields, at, is_given, object_mut, object_or_new, set_default};
-use super::pod_template_rules;
+use super::pod_spec;
 use super::replica_set::validate_status;
 use super::rules::{Errors, labels, non_negative_fields, one_of};
 
@@ -74,7 +74,7 @@ impl Strategy for ReplicationController {
             let path = template_path.child("metadata.labels");
             errors.push(FieldError::invalid(&path, template_labels.clone(), detail));
         }
-        pod_template_rules::template(template, &template_path, &mut errors);
+        pod_spec::template(template, &template_path, &mut errors);
         one_of(
             at(template, "spec.restartPolicy"),
             &template_path.child("spec.restartPolicy"),

@@ -1,5 +1,8 @@
 //! Rules that many kinds share, with the reference's texts.
 
+use std::net::{IpAddr, Ipv4Addr};
+use std::ops::RangeInclusive;
+
 use controller_runtime_schema::{FieldError, FieldPath};
 use serde_json::Value;
 
@@ -37,6 +40,61 @@ pub(crate) fn one_of(value: &Value, path: &FieldPath, supported: &[&str], errors
     if !supported.contains(&text) {
         errors.push(FieldError::not_supported(path, text, supported));
     }
+}
+
+/// A text that may be absent, and must be one of a few where it is given.
+pub(crate) fn one_of_given(value: &Value, path: &FieldPath, supported: &[&str], errors: &mut Errors) {
+    if !value.is_null() {
+        one_of(value, path, supported, errors);
+    }
+}
+
+/// Texts of an object that must not be empty.
+pub(crate) fn required_texts(object: &Value, path: &FieldPath, keys: &[&str], errors: &mut Errors) {
+    for key in keys {
+        if at(object, key).as_str().unwrap_or_default().is_empty() {
+            errors.push(FieldError::required(&path.child(key), ""));
+        }
+    }
+}
+
+/// A number that must be within a range, where it is given.
+pub(crate) fn within(value: &Value, range: RangeInclusive<i64>, path: &FieldPath, errors: &mut Errors) {
+    if value.as_i64().is_some_and(|number| !range.contains(&number)) {
+        let detail = format!("must be between {} and {}, inclusive", range.start(), range.end());
+        errors.push(FieldError::invalid(path, value.clone(), detail));
+    }
+}
+
+/// The id of a user or group, where it is given.
+pub(crate) fn user_or_group(id: &Value, path: &FieldPath, errors: &mut Errors) {
+    within(id, 0..=i64::from(i32::MAX), path, errors);
+}
+
+/// A number that must be 1 or more.
+pub(crate) fn positive(number: i64, path: &FieldPath, errors: &mut Errors) {
+    if number <= 0 {
+        errors.push(FieldError::invalid(path, number, "must be greater than zero"));
+    }
+}
+
+/// An IP address in any form that isn't ambiguous.
+pub(crate) fn ip_address(address: &str, path: &FieldPath, errors: &mut Errors) {
+    let detail = match address.parse::<IpAddr>() {
+        Ok(IpAddr::V6(address)) if address.to_ipv4_mapped().is_some() => "must not be an IPv4-mapped IPv6 address",
+        Ok(_) => return,
+        Err(_) if without_leading_zeros(address).parse::<Ipv4Addr>().is_ok() => "must not have leading 0s",
+        Err(_) => "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)",
+    };
+    errors.push(FieldError::invalid(path, address, detail));
+}
+
+fn without_leading_zeros(address: &str) -> String {
+    let stripped = |part: &str| match part.trim_start_matches('0') {
+        "" if !part.is_empty() => "0".to_owned(),
+        rest => rest.to_owned(),
+    };
+    address.split('.').map(stripped).collect::<Vec<_>>().join(".")
 }
 
 /// Texts of what is wrong with a name become errors on it.

@@ -4,7 +4,7 @@ use controller_runtime_schema::{FieldError, FieldPath};
 use serde_json::Value;
 
 use super::fields::{at, is_given};
-use super::pod_template_rules;
+use super::pod_spec;
 use super::rules::{Errors, is_valid_selector, label_selector, one_of, selects, selects_everything};
 
 /// How the rules name the kind.
@@ -54,7 +54,7 @@ impl Workload {
             let detail = "`selector` does not match template `labels`";
             errors.push(FieldError::invalid(&path.child("metadata.labels"), labels.clone(), detail));
         }
-        pod_template_rules::template(template, &path, errors);
+        pod_spec::template(template, &path, errors);
         one_of(at(template, "spec.restartPolicy"), &path.child("spec.restartPolicy"), &["Always"], errors);
         if is_given(template, "spec.activeDeadlineSeconds") {
             let detail = format!("activeDeadlineSeconds in {} is not Supported", self.template_of);
