@@ -27,6 +27,7 @@
 //! Absent: rules in CEL (`x-kubernetes-validations`) are kept in the schema, and their form is checked, but nothing
 //! evaluates them.
 
+pub mod cel;
 mod default;
 mod definitions;
 mod embedded;

@@ -30,6 +30,12 @@ impl Pattern {
         &self.text
     }
 
+    /// The compiled expression.
+    pub(crate) fn compiled(&self) -> Result<Regex, PatternError> {
+        let compiled = self.compiled.get_or_init(|| go_regex::compile(&self.text));
+        compiled.clone().map_err(|message| PatternError { message })
+    }
+
     /// Whether the expression matches anywhere in the text. Gives an error when the expression can't be compiled.
     pub fn is_match(&self, text: &str) -> Result<bool, PatternError> {
         match self.compiled.get_or_init(|| go_regex::compile(&self.text)) {

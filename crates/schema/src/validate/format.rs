@@ -13,6 +13,11 @@ pub(crate) fn is_known(format: &str) -> bool {
     check_of(format).is_some()
 }
 
+/// Whether a text has a format that is known.
+pub(crate) fn is_of_format(text: &str, format: &str) -> bool {
+    holds(format, text).unwrap_or(false)
+}
+
 /// Whether a text has a format, or `None` when the format isn't checked.
 pub(super) fn holds(format: &str, text: &str) -> Option<bool> {
     Some(check_of(format)?(text))

@@ -11,7 +11,7 @@ mod value_type;
 
 use serde_json::Value;
 
-pub(crate) use self::format::is_known as is_known_format;
+pub(crate) use self::format::{is_known as is_known_format, is_of_format};
 use self::outcome::{Failure, Outcome};
 use self::trail::Trail;
 use crate::field_error::FieldError;

@@ -1,0 +1,22 @@
+//! CEL, the Common Expression Language, as Kubernetes uses it: parsing, type checks, evaluation with a budget.
+
+mod cel_type;
+mod check;
+mod declarations;
+mod escape;
+mod evaluate;
+mod library;
+mod macros;
+mod program;
+mod syntax;
+mod unescape;
+mod value;
+
+pub use self::cel_type::{CelType, ObjectType};
+pub use self::evaluate::EvaluationError;
+pub use self::library::{Authorizer, Cidr, Decision, Ip, Quantity, Question, Semver, Url};
+pub use self::program::{Environment, Program};
+pub use self::value::{CelList, CelMap, CelValue, Opaque};
+
+/// The function behind macros that make maps.
+const MAP_INSERT: &str = "cel.@mapInsert";

@@ -1,0 +1,61 @@
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use super::CelValue;
+use crate::schema::{ListType, Schema};
+
+/// A list: one that an expression made, or one of a document.
+#[derive(Clone, Debug)]
+pub enum CelList<'a> {
+    /// Values of an expression.
+    Values(Rc<[CelValue<'a>]>),
+    /// A JSON list and its schema, if it is known.
+    Json(&'a [Value], Option<&'a Schema>),
+}
+
+impl<'a> CelList<'a> {
+    /// How many values it has.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Values(values) => values.len(),
+            Self::Json(items, _) => items.len(),
+        }
+    }
+
+    /// The value at an index from zero.
+    pub(crate) fn get(&self, index: usize) -> Option<CelValue<'a>> {
+        match self {
+            Self::Values(values) => values.get(index).cloned(),
+            Self::Json(items, schema) => items.get(index).map(|item| element(item, *schema)),
+        }
+    }
+
+    /// The values in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = CelValue<'a>> + '_ {
+        (0..self.len()).filter_map(|index| self.get(index))
+    }
+
+    /// How its values are told apart, by its schema.
+    pub(crate) fn list_type(&self) -> ListType {
+        match self {
+            Self::Json(_, Some(schema)) => schema.list_type.unwrap_or(ListType::Atomic),
+            _ => ListType::Atomic,
+        }
+    }
+
+    /// The fields by which values of a list of type map are told apart.
+    pub(crate) fn keys(&self) -> &'a [String] {
+        match self {
+            Self::Json(_, Some(schema)) => &schema.list_map_keys,
+            _ => &[],
+        }
+    }
+}
+
+fn element<'a>(item: &'a Value, schema: Option<&'a Schema>) -> CelValue<'a> {
+    match schema.and_then(|schema| schema.items.as_ref()) {
+        Some(link) => CelValue::with_schema(item, link.get()),
+        None => CelValue::from_json(item),
+    }
+}

@@ -1,0 +1,109 @@
+//! Expressions and what they give: `tests/cel/values.txt` has one a line, `expression => value`; `!` in front of a value
+//! says that evaluation fails with that text, and in `tests/cel/issues.txt` each expression is refused with what stands
+//! below it.
+
+#![allow(clippy::unwrap_used, reason = "a panic is how a test reports")]
+
+use std::collections::BTreeMap;
+
+use controller_runtime_schema::Schema;
+use controller_runtime_schema::cel::{CelType, CelValue, Environment};
+use serde_json::json;
+
+fn environment() -> Environment {
+    let string_list = CelType::list(CelType::String);
+    Environment::default()
+        .variable("self", CelType::map(CelType::String, CelType::Dyn))
+        .variable("s", CelType::String)
+        .variable("i", CelType::Int)
+        .variable("l", string_list)
+}
+
+fn evaluated(expression: &str) -> String {
+    let document = json!({"a": 1, "b": {"c": [1, 2, 3]}, "text": "abc", "time": "2020-01-02T03:04:05Z", "none": null});
+    let list = json!(["x", "y"]);
+    let program = match environment().compile(expression) {
+        Ok(program) => program,
+        Err(issues) => return issues,
+    };
+    let variables = BTreeMap::from([
+        ("self", CelValue::from_json(&document)),
+        ("s", CelValue::text("hello")),
+        ("i", CelValue::Int(7)),
+        ("l", CelValue::from_json(&list)),
+    ]);
+    match program.evaluate(&variables, 1_000_000).0 {
+        Ok(CelValue::Bool(truth)) => truth.to_string(),
+        Ok(CelValue::Int(number)) => number.to_string(),
+        Ok(CelValue::String(text)) => format!("'{text}'"),
+        Ok(other) => format!("{other:?}"),
+        Err(error) => format!("!{error}"),
+    }
+}
+
+#[test]
+fn expressions_have_values() {
+    let mut wrong = Vec::new();
+    for line in include_str!("cel/values.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let (expression, expected) = line.rsplit_once(" => ").unwrap_or_else(|| panic!("{line}"));
+        let found = evaluated(expression);
+        if found != expected {
+            wrong.push(format!("{expression}\n  expected {expected}\n  found    {found}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn expressions_are_refused() {
+    let mut wrong = Vec::new();
+    for case in include_str!("cel/issues.txt").split("\n\n").filter(|case| !case.trim().is_empty()) {
+        let (expression, expected) = case.split_once('\n').unwrap_or_else(|| panic!("{case}"));
+        let found =
+            environment().compile(expression).map_or_else(|error| error, |program| program.output().to_string());
+        if found != expected.trim_end() {
+            wrong.push(format!("{expression}\nexpected\n{expected}\nfound\n{found}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn fields_of_documents_are_what_their_schema_says() {
+    let schema = Schema::from_json(&json!({"type": "object", "properties": {
+        "at": {"type": "string", "format": "date-time"},
+        "for": {"type": "string", "format": "duration"},
+        "raw": {"type": "string", "format": "byte"},
+        "ratio": {"type": "number"},
+        "a-b": {"type": "string"},
+        "set": {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}},
+        "map": {"type": "object", "additionalProperties": {"type": "integer"}},
+    }}))
+    .unwrap();
+    let document = json!({"at": "2020-01-01T00:00:00Z", "for": "1h30m", "raw": "aGk=", "ratio": 2, "a-b": "x",
+        "set": ["a", "b"], "map": {"k": 1}, "unknown": true});
+    let environment = Environment::default().variable("self", CelType::Dyn);
+    for expression in [
+        "self.at.getFullYear() == 2020",
+        "self.__for__ > duration('1h')",
+        "self.raw == b'hi'",
+        "self.ratio == 2.0 && type(self.ratio) == double",
+        "self.a__dash__b == 'x'",
+        "self.set == ['b', 'a'] && (self.set + ['a', 'c']).size() == 3",
+        "self.map['k'] == 1 && self.map.all(k, k == 'k')",
+        "!has(self.unknown)",
+    ] {
+        let program = environment.compile(expression).unwrap();
+        let variables = BTreeMap::from([("self", CelValue::with_schema(&document, &schema))]);
+        let (result, _) = program.evaluate(&variables, 1_000_000);
+        assert!(matches!(result, Ok(CelValue::Bool(true))), "{expression}: {result:?}");
+    }
+}
+
+#[test]
+fn what_costs_too_much_is_stopped() {
+    let program = environment().compile("[1, 2, 3, 4].all(a, [1, 2, 3, 4].all(b, a + b > 0))").unwrap();
+    let (result, cost) = program.evaluate(&BTreeMap::new(), 100);
+    assert_eq!(result.unwrap_err().to_string(), "operation cancelled: actual cost limit exceeded");
+    assert!(cost > 100);
+}
