@@ -162,6 +162,9 @@ impl Normal {
         if word.len() == 36 && word.matches('-').count() == 4 {
             return Some((hex, numbered("UID", word, &mut self.uids)));
         }
+        if word.len() == 128 {
+            return Some((hex, "HASH".to_owned()));
+        }
         if let Some((length, decimals)) = time(text) {
             return Some((length, format!("TIME{}", "9".repeat(decimals))));
         }
