@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use crate::access::{Authorizer, TokenSigner};
 use crate::admission::{AdmissionHook, WebhookServices};
 use crate::openapi;
+use crate::pipeline::authenticate::Authenticator;
 use crate::registry::Registry;
 use crate::store::{HistoryLimits, Store};
 use crate::strategy::ServiceAddresses;
@@ -23,6 +24,8 @@ const MAX_STORED_BYTES: usize = 2 << 30;
 pub(crate) struct Core {
     /// Clock, randomness, ids and task spawning.
     pub(crate) ambient: Ambient,
+    /// Whose tokens are known.
+    pub(crate) authenticator: Authenticator,
     /// Who decides what users may do.
     pub(crate) authorizer: Authorizer,
     /// Signs the tokens of service accounts.
@@ -45,6 +48,7 @@ impl Core {
     /// The state of a new server that remembers so many events.
     pub(crate) fn new(
         ambient: Ambient,
+        authenticator: Authenticator,
         authorizer: Authorizer,
         webhook_services: WebhookServices,
         history: usize,
@@ -53,8 +57,9 @@ impl Core {
         Self {
             webhook_services,
             admission_hooks: OnceLock::new(),
-            tokens: TokenSigner::new(&ambient),
+            tokens: TokenSigner::default(),
             ambient,
+            authenticator,
             authorizer,
             registry: Registry::new(),
             openapi: openapi::Documents::default(),

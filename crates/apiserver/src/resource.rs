@@ -141,6 +141,11 @@ impl Resource {
         self.verbs.iter().any(|listed| listed == verb)
     }
 
+    /// Whether objects are made to be answered and never stored, as reviews are.
+    pub(crate) fn is_only_created(&self) -> bool {
+        matches!(self.verbs.as_slice(), [verb] if verb == "create")
+    }
+
     /// Whether status is written through a subresource of its own.
     pub(crate) fn has_status(&self) -> bool {
         self.subresources.contains_key("status")

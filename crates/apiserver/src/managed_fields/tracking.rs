@@ -67,6 +67,14 @@ impl Tracking {
         }
     }
 
+    /// The same of a kind whose member of `spec` is written as null when it isn't there, although it is a struct.
+    pub(crate) fn with_null_in_spec(mut self, field: &str) -> Tracking {
+        if let Some(spec) = self.empty.get_mut("spec").and_then(Value::as_object_mut) {
+            spec.insert(field.to_owned(), Value::Null);
+        }
+        self
+    }
+
     /// Notes in a new object who owns what, and in a changed one what changed hands.
     ///
     /// Both are as the client sees them: `new` is decoded and has its defaults, but nothing is allocated yet.

@@ -35,11 +35,18 @@ pub(super) fn document(registry: &Registry, group: &str, version: &str) -> Optio
     }
     builder.roots.extend(["DeleteOptions", "Patch", "Status", "WatchEvent"].map(meta));
     let title = if builder.custom.is_empty() { "Kubernetes" } else { "Kubernetes CRD Swagger" };
-    let info = json!({"title": title, "version": catalogue().version});
+    let info = info(title);
     Some(Document {
         text: builder.text(group, version, &info).into(),
         hash: hash::of_group_version(registry, group, version),
     })
+}
+
+/// What a document says of itself; its version is the release without its patches.
+pub(super) fn info(title: &str) -> Value {
+    let version = catalogue().version.trim_start_matches('v');
+    let release = version.rsplit_once('.').map_or(version, |(release, _)| release);
+    json!({"title": title, "version": release})
 }
 
 #[derive(Default)]

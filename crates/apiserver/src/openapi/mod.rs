@@ -1,4 +1,4 @@
-//! OpenAPI v3: an index of group versions, and a document for each (KEP-2896).
+//! OpenAPI v3: an index of group versions, and a document for each (KEP-2896); OpenAPI v2: one document of all.
 //!
 //! Documents are put together when they are first asked for, and kept until what is served changes: paths from what the registry serves, schemas from the generated
 //! definitions and from custom resource definitions. Schemas of built-in kinds carry no prose.
@@ -8,9 +8,11 @@ mod document;
 mod hash;
 mod parameters;
 mod paths;
+mod second_version;
 
 pub(crate) use self::document::Document;
 pub(crate) use self::hash::hash;
+pub(crate) use self::second_version::SecondVersion;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,6 +33,7 @@ struct Kept {
     generation: u64,
     index: Option<Arc<Value>>,
     by_group_version: BTreeMap<(String, String), Arc<Document>>,
+    second_version: Option<Arc<SecondVersion>>,
 }
 
 impl Documents {
@@ -57,6 +60,17 @@ impl Documents {
         Some(made)
     }
 
+    /// The one document of OpenAPI v2.
+    pub(crate) fn second_version(&self, registry: &Registry) -> Arc<SecondVersion> {
+        let generation = registry.generation();
+        if let Some(kept) = self.of_generation(generation).second_version.clone() {
+            return kept;
+        }
+        let made = Arc::new(second_version::second_version(registry));
+        self.of_generation(generation).second_version = Some(Arc::clone(&made));
+        made
+    }
+
     /// What is kept, without what is older. What is made of an older generation than what is kept goes at once.
     fn of_generation(&self, generation: u64) -> parking_lot::MutexGuard<'_, Kept> {
         let mut kept = self.0.lock();
@@ -70,15 +84,8 @@ impl Documents {
 /// `/openapi/v3`: where the document of each group version is. The address changes with the content, so that clients
 /// can keep what they have read.
 fn index(registry: &Registry) -> Value {
-    let mut versions: Vec<(String, String)> = Vec::new();
-    for resource in registry.all() {
-        let found = (resource.group.clone(), resource.version.clone());
-        if !versions.contains(&found) {
-            versions.push(found);
-        }
-    }
     let mut paths = Map::new();
-    for (group, version) in versions {
+    for (group, version) in group_versions(registry) {
         let path = paths::base(&group, &version);
         let path = path.trim_start_matches('/');
         let hash = hash::of_group_version(registry, &group, &version);
@@ -86,6 +93,18 @@ fn index(registry: &Registry) -> Value {
         paths.insert(path.to_owned(), address);
     }
     json!({"paths": paths})
+}
+
+/// Every group version that is served, once and in order.
+fn group_versions(registry: &Registry) -> Vec<(String, String)> {
+    let mut versions: Vec<(String, String)> = Vec::new();
+    for resource in registry.all() {
+        let found = (resource.group.clone(), resource.version.clone());
+        if !versions.contains(&found) {
+            versions.push(found);
+        }
+    }
+    versions
 }
 
 #[cfg(test)]

@@ -25,6 +25,9 @@ struct Described<'a> {
     kind: &'a str,
     schema: &'a str,
     custom: bool,
+    /// What the path belongs to, which names its operations.
+    resource: &'a Resource,
+    subresource: &'a str,
 }
 
 /// Adds the paths of a resource. `schema` and `list` name its schemas; `subresource_schema` gives those of subresources.
@@ -37,22 +40,29 @@ pub(super) fn add(
     subresource_schema: &dyn Fn(&str) -> Option<String>,
 ) {
     let base = base(&resource.group, &resource.version);
-    let described =
-        Described { group: &resource.group, version: &resource.version, kind: &resource.kind, schema, custom };
+    let described = Described {
+        group: &resource.group,
+        version: &resource.version,
+        kind: &resource.kind,
+        schema,
+        custom,
+        resource,
+        subresource: "",
+    };
     let (collection, scope): (String, &[&str]) = if resource.namespaced {
         (format!("{base}/namespaces/{{namespace}}/{}", resource.plural), &["namespace"])
     } else {
         (format!("{base}/{}", resource.plural), &[])
     };
     if resource.namespaced && resource.allows("list") {
-        let all = item(&[], [("get", described.list(list, false))]);
+        let all = item(&[], [("get", described.list(list, Reach::AllNamespaces))]);
         paths.insert(format!("{base}/{}", resource.plural), all);
     }
     let mut operations = Vec::new();
     for (verb, method) in [("list", "get"), ("create", "post"), ("deletecollection", "delete")] {
         if resource.allows(verb) {
             let operation = match verb {
-                "list" => described.list(list, resource.namespaced),
+                "list" => described.list(list, Reach::Own),
                 "create" => described.write("post", parameters::WRITE, &["200", "201", "202"]),
                 _ => described.answer("deletecollection", parameters::LIST, &meta("Status"), &["200"]),
             };
@@ -80,6 +90,8 @@ pub(super) fn add(
             kind: &subresource.kind,
             schema: &schema,
             custom,
+            resource,
+            subresource: name,
         };
         paths.insert(format!("{one}/{name}"), item(&names, described.reads_and_writes(&subresource.verbs)));
     }
@@ -112,10 +124,9 @@ impl Described<'_> {
         operations
     }
 
-    fn list(self, list: &str, namespaced: bool) -> Value {
+    fn list(self, list: &str, reach: Reach) -> Value {
         let mut operation = self.answer("list", parameters::LIST, list, &["200"]);
-        let scope = if namespaced { "Namespaced" } else { "" };
-        operation["operationId"] = json!(self.operation_id("list", scope));
+        operation["operationId"] = json!(self.operation_id("list", reach));
         operation
     }
 
@@ -155,7 +166,7 @@ impl Described<'_> {
         }
         responses.insert("401".to_owned(), json!({"description": "Unauthorized"}));
         json!({
-            "operationId": self.operation_id(action, ""),
+            "operationId": self.operation_id(action, Reach::Own),
             "parameters": parameters::query(parameters),
             "responses": responses,
             "x-kubernetes-action": action,
@@ -163,13 +174,38 @@ impl Described<'_> {
         })
     }
 
-    fn operation_id(self, action: &str, scope: &str) -> String {
-        format!("{action}{}{}{scope}{}", capitalized(self.group), capitalized(self.version), self.kind)
+    /// The name of an operation as kube-apiserver gives it: what is done, where, and with what.
+    fn operation_id(self, action: &str, reach: Reach) -> String {
+        let resource = self.resource;
+        let (verb, collection) = match action {
+            "get" => ("read", ""),
+            "put" => ("replace", ""),
+            "post" => ("create", ""),
+            "deletecollection" => ("delete", "Collection"),
+            other => (other, ""),
+        };
+        let group = if self.custom { &resource.group } else { resource.group.trim_end_matches(".k8s.io") };
+        let group = if group.is_empty() { "Core".to_owned() } else { capitalized(group) };
+        let (namespaced, everywhere) = match reach {
+            Reach::AllNamespaces => ("", "ForAllNamespaces"),
+            Reach::Own if resource.namespaced => ("Namespaced", ""),
+            Reach::Own => ("", ""),
+        };
+        let (version, subresource) = (capitalized(&resource.version), capitalized(self.subresource));
+        format!("{verb}{group}{version}{collection}{namespaced}{}{subresource}{everywhere}", resource.kind)
     }
 }
 
-/// A group or version within the name of an operation: `apps` as `Apps`, `rbac.authorization.k8s.io` as
-/// `RbacAuthorizationK8sIo`.
+/// How far a list reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    /// One namespace, or all there is of a resource of the cluster.
+    Own,
+    /// All namespaces.
+    AllNamespaces,
+}
+
+/// A group, version or subresource within the name of an operation: `rbac.authorization` as `RbacAuthorization`.
 fn capitalized(name: &str) -> String {
     let capital = |part: &str| {
         let mut letters = part.chars();

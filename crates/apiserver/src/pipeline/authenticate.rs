@@ -110,7 +110,13 @@ mod tests {
     use crate::core::Core;
 
     fn core() -> Core {
-        Core::new(Ambient::seeded(1), Authorizer::AlwaysAllow, WebhookServices::new(), 1)
+        Core::new(
+            Ambient::seeded(1),
+            Authenticator::new("t-admin".to_owned(), BTreeMap::new()),
+            Authorizer::AlwaysAllow,
+            WebhookServices::new(),
+            1,
+        )
     }
 
     fn check(header: Option<&[u8]>, expect: Result<&str, u16>) {

@@ -7,13 +7,17 @@ mod compress;
 pub(crate) mod deadline;
 pub(crate) mod decode;
 mod documents;
+mod health;
 pub(crate) mod negotiate;
+mod open_api;
+mod openid;
 pub(crate) mod parse;
 pub(crate) mod query;
 pub(crate) mod represent;
 pub(crate) mod resolve;
 pub(crate) mod respond;
 mod typed;
+mod version;
 
 use std::sync::Arc;
 
@@ -22,7 +26,7 @@ use http::header::{CONTENT_TYPE, USER_AGENT};
 use http::request::Parts;
 use http::{HeaderMap, Method, Response};
 
-use self::negotiate::{Accept, Wanted};
+use self::negotiate::{Accept, Form, OFFERED, Wanted};
 use self::query::Query;
 use self::resolve::{ObjectPath, Route};
 use crate::access::Identity;
@@ -34,11 +38,17 @@ use crate::verbs::{self, Call};
 
 /// Answers one request. The user is authenticated and authorized.
 pub(crate) async fn handle(core: &Arc<Core>, parts: &Parts, user: &Identity, body: Bytes) -> Response<Body> {
+    if let Some(response) = health::respond(parts).or_else(|| version::respond(parts)) {
+        return response;
+    }
     match Route::of(parts.uri.path()) {
         Route::Objects(path) => objects(core, parts, user, body, &path).await,
         Route::Discovery(path) => documents::discovery(core, parts, &path),
-        Route::OpenApi(path) => documents::open_api(core, parts, &path),
-        Route::Unknown => respond::page_not_found(),
+        Route::OpenApi(path) => open_api::respond(core, parts, &path),
+        Route::Unknown(group) => match group {
+            Some(group) if documents::is_built_in(&group) => respond::error(parts, &ApiError::unknown_resource()),
+            _ => openid::respond(core, parts).unwrap_or_else(respond::page_not_found),
+        },
     }
 }
 
@@ -75,6 +85,9 @@ async fn call(
         (false, false) => Wanted::Object,
     };
     let accept = Accept::of(&parts.headers, wanted, resource.strategy.typed())?;
+    if resource.is_only_created() && accept.form == Form::Table {
+        return Err(ApiError::not_acceptable(&OFFERED));
+    }
     let call = Call {
         core: Arc::clone(core),
         user: user.clone(),
@@ -96,7 +109,7 @@ async fn call(
 /// The resource that a path names; `None` when not even its group and version are served.
 fn find(core: &Core, path: &ObjectPath) -> Result<Option<Arc<Resource>>, ApiError> {
     let Some(resource) = core.registry.get(&path.group, &path.version, &path.plural) else {
-        let known = core.registry.has_version(&path.group, &path.version);
+        let known = core.registry.has_version(&path.group, &path.version) || documents::is_built_in(&path.group);
         return if known { Err(ApiError::unknown_resource()) } else { Ok(None) };
     };
     if !resource.namespaced && !path.namespace.is_empty() {

@@ -96,6 +96,24 @@ impl Accept {
     }
 }
 
+/// Whether a client accepts a media type that is made as it is, in no other form.
+pub(super) fn accepts(headers: &HeaderMap, media_type: &str) -> bool {
+    let texts = texts(headers);
+    let Some(clauses) = clauses(&texts) else { return true };
+    let (kind, subtype) = media_type.split_once('/').unwrap_or_default();
+    clauses.iter().any(|clause| {
+        (clause.kind == "*" && clause.subtype == "*")
+            || (clause.kind == kind && (clause.subtype == subtype || clause.subtype == "*"))
+    })
+}
+
+/// Whether a client names any of the encodings, in whatever form: the reference looks at that before it asks for the
+/// form.
+pub(super) fn names_an_encoding(headers: &HeaderMap) -> bool {
+    let texts = texts(headers);
+    clauses(&texts).is_none_or(|clauses| clauses.iter().any(Clause::is_offered))
+}
+
 fn texts(headers: &HeaderMap) -> Vec<&str> {
     headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).collect()
 }

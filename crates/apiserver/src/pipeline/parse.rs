@@ -73,10 +73,24 @@ fn go_text(bytes: &[u8], error: &serde_json::Error) -> String {
     let line = bytes.split(|byte| *byte == b'\n').nth(error.line().saturating_sub(1)).unwrap_or_default();
     match line.get(error.column().saturating_sub(1)) {
         Some(byte) if error.is_syntax() => {
-            format!("invalid character {:?} looking for beginning of value", char::from(*byte))
+            format!("invalid character {:?} {}", char::from(*byte), go_place(&error.to_string()))
         }
         _ => error.to_string(),
     }
+}
+
+/// What Go's parser was looking for, by what this one says that it missed.
+fn go_place(error: &str) -> &'static str {
+    let places = [
+        ("key must be a string", "looking for beginning of object key string"),
+        ("expected `,` or `}`", "after object key:value pair"),
+        ("expected `,` or `]`", "after array element"),
+        ("expected `:`", "after object key"),
+        ("trailing characters", "after top-level value"),
+        ("trailing comma", "looking for beginning of value"),
+    ];
+    let found = places.iter().find(|(missed, _)| error.starts_with(missed));
+    found.map_or("looking for beginning of value", |(_, place)| place)
 }
 
 /// Where in the document the parser is; only a duplicate needs it as text.
@@ -320,7 +334,16 @@ mod tests {
     #[test]
     fn malformed_text_is_an_error() {
         assert_eq!(json(b"{\"a\"").unwrap_err(), "unexpected end of JSON input");
-        assert_eq!(json(b"{\"a\":x}").unwrap_err(), "invalid character 'x' looking for beginning of value");
+        for (text, expected) in [
+            ("{\"a\":x}", "invalid character 'x' looking for beginning of value"),
+            ("{s", "invalid character 's' looking for beginning of object key string"),
+            ("{\"a\":1 x", "invalid character 'x' after object key:value pair"),
+            ("[1 2]", "invalid character '2' after array element"),
+            ("{\"a\" 1}", "invalid character '1' after object key"),
+            ("{} x", "invalid character 'x' after top-level value"),
+        ] {
+            assert_eq!(json(text.as_bytes()).unwrap_err(), expected, "{text}");
+        }
         assert!(json(&b"[".repeat(100_000)).is_err());
         assert!(yaml(b"a: {b: c").unwrap_err().starts_with("yaml: "));
         assert!(yaml("a: &x [1]\nb: [*x,*x]".as_bytes()).is_ok());

@@ -9,8 +9,8 @@ pub(crate) enum Route {
     OpenApi(String),
     /// Objects below an API group and version.
     Objects(ObjectPath),
-    /// Nothing that this server serves.
-    Unknown,
+    /// Nothing that this server serves; below a group's path with that group.
+    Unknown(Option<String>),
 }
 
 /// The parts of a path to objects.
@@ -36,16 +36,17 @@ impl Route {
         for part in trimmed.split('/') {
             match percent_decode_str(part).decode_utf8() {
                 Ok(part) => parts.push(part.into_owned()),
-                Err(_) => return Self::Unknown,
+                Err(_) => return Self::Unknown(None),
             }
         }
         let text: Vec<&str> = parts.iter().map(String::as_str).collect();
         match text.as_slice() {
             ["openapi", ..] => Self::OpenApi(trimmed.to_owned()),
+            ["index.html"] => Self::Discovery(String::new()),
             ["" | "api" | "apis"] | ["api" | "apis", _] | ["apis", _, _] => Self::Discovery(trimmed.to_owned()),
             ["api", version, rest @ ..] => Self::objects("", version, rest),
             ["apis", group, version, rest @ ..] => Self::objects(group, version, rest),
-            _ => Self::Unknown,
+            _ => Self::Unknown(None),
         }
     }
 
@@ -78,7 +79,7 @@ impl Route {
                 path.name = Some((*name).to_owned());
                 path.subresource = Some((*subresource).to_owned());
             }
-            _ => return Self::Unknown,
+            _ => return Self::Unknown(Some(path.group)),
         }
         Self::Objects(path)
     }
@@ -112,10 +113,10 @@ mod tests {
             ),
             ("/api/v1/watch/namespaces/n/pods/p", "|v1|n|pods|Some(\"p\")|None|true"),
             ("/api/v1/nodes/a%3Ab", "|v1||nodes|Some(\"a:b\")|None|false"),
-            ("/api/v1/a/b/c/d", "Unknown"),
+            ("/api/v1/a/b/c/d", "Unknown(Some(\"\"))"),
             ("/api/v1", "Discovery(\"api/v1\")"),
             ("/", "Discovery(\"\")"),
-            ("/nope", "Unknown"),
+            ("/nope", "Unknown(None)"),
         ] {
             check(path, expected);
         }

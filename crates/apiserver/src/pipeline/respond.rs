@@ -154,6 +154,18 @@ pub(super) fn typed_document(parts: &Parts, content_type: &'static str, document
     with_type(StatusCode::OK, content_type, text)
 }
 
+/// A document for people.
+pub(super) fn indented(document: &Value) -> Response<Body> {
+    with_type(StatusCode::OK, "application/json", format!("{document:#}"))
+}
+
+/// The client has it already.
+pub(super) fn not_modified() -> Response<Body> {
+    let mut response = Response::new(Body::from(""));
+    *response.status_mut() = StatusCode::NOT_MODIFIED;
+    response
+}
+
 /// What kube-apiserver says of paths that it knows nothing of.
 pub(crate) fn page_not_found() -> Response<Body> {
     with_type(StatusCode::NOT_FOUND, "text/plain; charset=utf-8", "404 page not found\n".to_owned())

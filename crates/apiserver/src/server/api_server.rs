@@ -107,7 +107,7 @@ impl ApiServer {
 
     /// The admin's bearer token.
     pub fn token(&self) -> &str {
-        self.door.authenticator.admin_token()
+        self.door.core.authenticator.admin_token()
     }
 
     /// The requests that the server remembers, oldest first, whichever door they came through.

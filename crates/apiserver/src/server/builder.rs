@@ -135,16 +135,12 @@ impl ApiServerBuilder {
         let stop = CancellationToken::new();
         let tasks = TaskGroup::new(&ambient, &stop);
         let authorizer = if self.rbac { Authorizer::Rbac } else { Authorizer::AlwaysAllow };
-        let core = Arc::new(Core::new(ambient, authorizer, self.webhook_services, self.history));
+        let authenticator = Authenticator::new(admin_token, self.users);
+        let core = Arc::new(Core::new(ambient, authenticator, authorizer, self.webhook_services, self.history));
         bootstrap(&core);
         core.install_hooks(self.admission_hooks);
-        let door = Arc::new(Door {
-            core,
-            authenticator: Authenticator::new(admin_token, self.users),
-            log: RequestLog::new(self.request_log),
-            audit_ids: AuditIds::default(),
-            stop,
-        });
+        let door =
+            Arc::new(Door { core, log: RequestLog::new(self.request_log), audit_ids: AuditIds::default(), stop });
         if self.garbage_collection {
             tasks.spawn("garbage collection", garbage_collection(Arc::clone(&door), tasks.token().clone()));
         }

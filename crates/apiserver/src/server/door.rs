@@ -12,12 +12,11 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use super::audit_id::{AUDIT_ID, AuditIds};
 use super::prompt::TooSlow;
 use super::request_log::{RequestLog, RequestRecord};
-use super::{health, version};
-use crate::access::{Identity, impersonate, reviews};
+use crate::access::{Identity, impersonate};
 use crate::body::Body;
 use crate::core::Core;
 use crate::pipeline;
-use crate::pipeline::authenticate::{Authenticator, Peer};
+use crate::pipeline::authenticate::Peer;
 use crate::pipeline::authorize::authorize;
 use crate::pipeline::deadline;
 use crate::status::ApiError;
@@ -29,7 +28,6 @@ const MAX_BODY: usize = 3 << 20;
 #[derive(Debug)]
 pub(crate) struct Door {
     pub(crate) core: Arc<Core>,
-    pub(super) authenticator: Authenticator,
     pub(super) log: RequestLog,
     pub(super) audit_ids: AuditIds,
     /// Cancelled when the server stops.
@@ -81,8 +79,11 @@ impl Door {
             return Err((String::new(), ApiError::unavailable("apiserver is shutting down")));
         }
         deadline::check(parts).map_err(|error| (String::new(), error))?;
-        let user =
-            self.authenticator.identify(&self.core, &parts.headers, peer).map_err(|error| (String::new(), error))?;
+        let user = self
+            .core
+            .authenticator
+            .identify(&self.core, &parts.headers, peer)
+            .map_err(|error| (String::new(), error))?;
         // Nobody behind this point needs the secret.
         parts.headers.remove(http::header::AUTHORIZATION);
         let (authorizer, store) = (self.core.authorizer, &*self.core.store);
@@ -95,11 +96,7 @@ impl Door {
     }
 
     async fn dispatch(&self, user: &Identity, parts: &Parts, body: Bytes) -> Response<Body> {
-        let own = health::respond(parts).or_else(|| version::respond(parts));
-        match own.or_else(|| reviews::respond(&self.core, &self.authenticator, parts, &body, user)) {
-            Some(response) => response,
-            None => pipeline::handle(&self.core, parts, user, body).await,
-        }
+        pipeline::handle(&self.core, parts, user, body).await
     }
 
     fn finish(&self, response: Response<Body>, head: bool) -> Response<Body> {

@@ -7,14 +7,12 @@ mod certificate;
 mod connection;
 mod door;
 mod error;
-mod health;
 mod in_process;
 mod kubeconfig;
 mod listen;
 mod prompt;
 mod request_log;
 mod tls_entrance;
-mod version;
 
 pub use api_server::ApiServer;
 pub use builder::ApiServerBuilder;

@@ -4,8 +4,8 @@ use controller_runtime_schema::{FieldError, FieldPath};
 use serde_json::{Value, json};
 
 use super::Strategy;
-use super::pod_spec::port_name;
 use super::fields::{at, is_given, items, number, text};
+use super::pod_spec::port_name;
 use super::rules::{Errors, named};
 use crate::metadata::names;
 

@@ -4,9 +4,10 @@ use controller_runtime_schema::{FieldError, FieldPath};
 use serde_json::{Value, json};
 
 use super::fields::{Fields, at, indexed, is_given, set_default, text};
-use super::rules::{Errors, immutable, named};
+use super::rules::{Errors, immutable, label_selector, named};
 use super::{Strategy, StrategyContext};
 use crate::metadata::names;
+use crate::selector::LabelSelector;
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
@@ -66,6 +67,7 @@ impl Strategy for Role {
 
     fn validate(&self, object: &Value) -> Errors {
         let mut errors = Errors::new();
+        aggregation(object, &mut errors);
         for (path, rule) in indexed(object, "rules") {
             if !is_given(rule, "verbs") {
                 errors.push(FieldError::required(&path.child("verbs"), ""));
@@ -84,6 +86,25 @@ impl Strategy for Role {
             }
         }
         errors
+    }
+}
+
+/// Which other roles a role of the cluster gathers.
+fn aggregation(role: &Value, errors: &mut Errors) {
+    let Some(gathered) = role.get("aggregationRule").filter(|value| value.is_object()) else { return };
+    let path = FieldPath::new("aggregationRule.clusterRoleSelectors");
+    if !is_given(gathered, "clusterRoleSelectors") {
+        let detail = "at least one clusterRoleSelector required if aggregationRule is non-nil";
+        errors.push(FieldError::required(&path, detail));
+    }
+    for (index, selector) in
+        gathered.get("clusterRoleSelectors").and_then(Value::as_array).into_iter().flatten().enumerate()
+    {
+        let path = path.index(index);
+        label_selector(selector, &path, errors);
+        if LabelSelector::of_object(selector).is_err() {
+            errors.push(FieldError::invalid(&path, Value::Null, "invalid label selector."));
+        }
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use controller_runtime_schema::{FieldError, FieldPath};
 use serde_json::{Value, json};
 
-use super::pod_spec::port;
 use super::fields::{Fields, at, is_given, items, number, object_mut, object_or_new, objects_mut, set_default, text};
+use super::pod_spec::port;
 use super::rules::{Errors, labels, named, one_of};
 use super::{Change, Strategy, StrategyContext, service_addresses};
 use crate::core::Core;

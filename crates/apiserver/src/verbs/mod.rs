@@ -17,6 +17,7 @@ mod managed;
 mod modify;
 mod patch;
 mod reply;
+mod review;
 mod scale;
 mod token_request;
 mod update;
@@ -40,6 +41,16 @@ use crate::status::ApiError;
 ///
 /// The verbs' futures are on the heap: what the largest needs would else take stack below all that walks an object.
 pub(crate) async fn dispatch(call: &Call, method: &Method, path: &ObjectPath) -> Result<Reply, ApiError> {
+    if call.resource.is_only_created() {
+        // There are no paths to single ones, and in no namespace to those that belong in one.
+        if call.name.is_some() || call.resource.namespaced == call.namespace.is_empty() {
+            return Err(ApiError::unknown_resource());
+        }
+        return match *method {
+            Method::POST => Box::pin(review::review(call)).await,
+            _ => Err(ApiError::method_not_allowed()),
+        };
+    }
     let verb = verb(call, method, path)?;
     if let Some(warning) = &call.resource.deprecation_warning {
         call.warn(warning.clone());

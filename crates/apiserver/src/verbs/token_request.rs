@@ -1,19 +1,27 @@
 //! `serviceaccounts/token`: a token for a service account.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use controller_runtime_schema::{FieldError, FieldPath};
 use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::{Call, Reply, WriteOptions};
 use crate::access::{Claims, ISSUER};
+use crate::catalogue::catalogue;
 use crate::core;
+use crate::managed_fields::Tracking;
 use crate::metadata::fields;
 use crate::pipeline::decode;
-use crate::status::{ApiError, GroupResource};
+use crate::resource::{Resource, SchemaSource};
+use crate::status::{ApiError, GroupResource, quote};
 use crate::store::ObjectKey;
+use crate::strategy::strategy_for;
 
 const GROUP: &str = "authentication.k8s.io";
 const KIND: &str = "TokenRequest";
+const DEFINITION: &str = "io.k8s.api.authentication.v1.TokenRequest";
 /// Seconds that a token is good for when nobody says.
 const DEFAULT_LIFETIME: i64 = 3600;
 const MIN_LIFETIME: i64 = 600;
@@ -21,8 +29,8 @@ const MAX_LIFETIME: i64 = 1 << 32;
 
 /// Answers with a new token.
 pub(super) fn token_request(call: &Call) -> Result<Reply, ApiError> {
-    WriteOptions::of(call, "CreateOptions")?;
-    let request = decode::document(call)?.value;
+    let options = WriteOptions::of(call, "CreateOptions")?;
+    let request = decoded(call, &options)?;
     let key = call.key();
     let account = call
         .core
@@ -58,19 +66,62 @@ pub(super) fn token_request(call: &Call) -> Result<Reply, ApiError> {
         bound,
     };
     let expires = jiff::Timestamp::from_second(claims.expires).map(core::timestamp).unwrap_or_default();
-    let object = json!({
-        "kind": KIND, "apiVersion": format!("{GROUP}/v1"),
-        "metadata": {
-            "name": claims.name, "namespace": claims.namespace, "uid": claims.uid,
-            "creationTimestamp": core::timestamp(now),
-        },
-        "spec": {
-            "audiences": claims.audiences, "expirationSeconds": lifetime,
-            "boundObjectRef": request.pointer("/spec/boundObjectRef").cloned().unwrap_or_default(),
-        },
-        "status": {"token": call.core.tokens.sign(&claims), "expirationTimestamp": expires},
-    });
+    let mut object = request;
+    object["metadata"]["name"] = json!(claims.name);
+    object["metadata"]["namespace"] = json!(claims.namespace);
+    object["metadata"]["uid"] = json!(claims.uid);
+    object["metadata"]["creationTimestamp"] = json!(core::timestamp(now));
+    let spec = &mut object["spec"];
+    spec["audiences"] = json!(claims.audiences);
+    if spec.get("boundObjectRef").is_none() {
+        spec["boundObjectRef"] = Value::Null;
+    }
+    object["status"] = json!({"token": call.core.tokens.sign(&claims)?, "expirationTimestamp": expires});
     Ok(Reply::Made(StatusCode::CREATED, object))
+}
+
+/// The request in its own kind, which no resource stands for, with its defaults and who wrote it.
+fn decoded(call: &Call, options: &WriteOptions) -> Result<Value, ApiError> {
+    let resource = Resource {
+        group: GROUP.to_owned(),
+        version: "v1".to_owned(),
+        kind: KIND.to_owned(),
+        schema: SchemaSource::Named(catalogue().definitions.clone(), DEFINITION.to_owned()),
+        strategy: strategy_for(GROUP, KIND, DEFINITION),
+        subresources: BTreeMap::new(),
+        scale: None,
+        ..Resource::clone(&call.resource)
+    };
+    let inner = Call {
+        core: Arc::clone(&call.core),
+        user: call.user.clone(),
+        resource: Arc::new(resource),
+        namespace: call.namespace.clone(),
+        name: None,
+        subresource: None,
+        query: call.query.clone(),
+        content_type: call.content_type.clone(),
+        body: call.body.clone(),
+        accept: call.accept,
+        user_agent: call.user_agent.clone(),
+        warnings: parking_lot::Mutex::default(),
+    };
+    let decoded = decode::object(&inner, options.validation);
+    inner.warnings.lock().drain(..).for_each(|text| call.warn(text));
+    let mut request = decoded?;
+    decode::check_place(&inner, &mut request)?;
+    set_default_lifetime(&mut request);
+    let tracking = Tracking::new(&inner.resource, Some("token"), options.manager.clone(), call.now());
+    tracking.with_null_in_spec("boundObjectRef").track(None, &mut request);
+    Ok(request)
+}
+
+fn set_default_lifetime(request: &mut Value) {
+    let Some(fields) = request.as_object_mut() else { return };
+    let spec = fields.entry("spec").or_insert_with(|| json!({}));
+    if let Some(spec) = spec.as_object_mut() {
+        spec.entry("expirationSeconds").or_insert_with(|| json!(DEFAULT_LIFETIME));
+    }
 }
 
 fn lifetime(request: &Value) -> Result<i64, ApiError> {
@@ -107,7 +158,16 @@ fn bound_object(call: &Call, request: &Value) -> Result<Option<(String, String, 
             "the UID in the bound object reference ({uid}) does not match the UID in record. The object might have \
              been deleted and then recreated"
         );
-        return Err(ApiError::conflict(about, name, &why));
+        // The reference names the kind where it names resources elsewhere.
+        return Err(ApiError::conflict(GroupResource { group: "", resource: kind }, name, &why));
+    }
+    let account = stored.value().pointer("/spec/serviceAccountName").and_then(Value::as_str).unwrap_or_default();
+    let own = call.name.as_deref().unwrap_or_default();
+    if kind == "Pod" && account != own {
+        let quoted = quote(own);
+        return Err(ApiError::bad_request(format!(
+            "cannot bind token for serviceaccount {quoted} to pod running with different serviceaccount name."
+        )));
     }
     Ok(Some((kind.to_owned(), name.to_owned(), stored_uid.to_owned())))
 }

@@ -5,9 +5,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use controller_runtime_testenv::{Backend, Environment};
 use http::Request;
+use http::header::AUTHORIZATION;
 use http_body_util::BodyExt;
-use kube_client::Client;
 use kube_client::client::Body;
+use kube_client::config::{AuthInfo, KubeConfigOptions};
+use kube_client::{Client, Config};
 use serde_json::{Map, Value, json};
 use tokio::time::{sleep, timeout};
 
@@ -26,10 +28,10 @@ const HEADERS: [&str; 8] =
     ["content-type", "warning", "retry-after", "allow", "www-authenticate", "location", "content-encoding", "vary"];
 
 /// Plays transcripts on one API server.
-#[derive(Debug)]
 pub struct Player {
     plain: Environment,
     rbac: Option<Environment>,
+    bare: Client,
     /// What the transcripts' words begin with.
     run: String,
 }
@@ -52,10 +54,12 @@ impl Player {
     pub async fn start() -> Self {
         let plain = Environment::start().await.unwrap();
         let embedded = plain.backend() == Backend::Embedded;
+        // In process nobody adds credentials to a request.
+        let bare = if embedded { plain.kube_client() } else { without_credentials(&plain).await };
         let rbac = if embedded { Some(Environment::builder().rbac(true).start().await.unwrap()) } else { None };
         let random = plain.ambient().uuid();
         let letters = random.bytes().take(3).map(|byte| char::from(b'a' + byte % 26));
-        Self { rbac, run: letters.collect(), plain }
+        Self { rbac, bare, run: letters.collect(), plain }
     }
 
     /// Whether the server is the embedded one.
@@ -68,10 +72,15 @@ impl Player {
         let environment = self.rbac.as_ref().filter(|_| transcript.rbac).unwrap_or(&self.plain);
         let id = format!("t{}{index:04}", self.run);
         let words = Words::new(&id);
-        let mut play = Play::start(environment.kube_client(), words, transcript).await?;
+        let mut play = Play::start([environment.kube_client(), self.bare_of(environment)], words, transcript).await?;
         let result = play.steps(transcript).await;
         play.stop().await;
         result.map(|answers| Played { answers })
+    }
+
+    /// A client for requests that bring their own credentials.
+    fn bare_of(&self, environment: &Environment) -> Client {
+        if self.is_embedded() { environment.kube_client() } else { self.bare.clone() }
     }
 
     /// Ends what was started.
@@ -83,9 +92,21 @@ impl Player {
     }
 }
 
+/// A client of a real server that adds no credentials of its own.
+async fn without_credentials(environment: &Environment) -> Client {
+    let mut kubeconfig = environment.kubeconfig().await.unwrap();
+    for own in &mut kubeconfig.auth_infos {
+        own.auth_info = Some(AuthInfo::default());
+    }
+    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
+    Client::try_from(config).unwrap()
+}
+
 /// One transcript on its way.
 struct Play {
     client: Client,
+    /// For requests that bring their own credentials.
+    bare: Client,
     words: Words,
     normal: Normal,
     webhooks: BTreeMap<String, Webhook>,
@@ -94,7 +115,7 @@ struct Play {
 }
 
 impl Play {
-    async fn start(client: Client, mut words: Words, transcript: &Transcript) -> Result<Self, String> {
+    async fn start([client, bare]: [Client; 2], mut words: Words, transcript: &Transcript) -> Result<Self, String> {
         let mut webhooks = BTreeMap::new();
         let mut shown = Vec::new();
         for (name, behaviour) in &transcript.webhooks {
@@ -108,7 +129,7 @@ impl Play {
             webhooks.insert(name.clone(), webhook);
         }
         let normal = Normal::new(&words, shown);
-        let play = Self { client, words, normal, webhooks, made: Vec::new() };
+        let play = Self { client, bare, words, normal, webhooks, made: Vec::new() };
         let namespace = json!({"metadata": {"name": play.words.get("ns")}});
         let step = Step { send: "POST /api/v1/namespaces".to_owned(), body: Some(namespace), ..Step::default() };
         let answer = play.send(&step).await?;
@@ -228,7 +249,9 @@ impl Play {
             }
         }
         let request = request.body(Body::from(body)).map_err(|error| format!("{send}: {error}"))?;
-        let response = timeout(WITHIN, self.client.send(request)).await;
+        let brings_credentials = request.headers().contains_key(AUTHORIZATION);
+        let client = if brings_credentials { &self.bare } else { &self.client };
+        let response = timeout(WITHIN, client.send(request)).await;
         let response =
             response.map_err(|_| format!("{send}: no answer"))?.map_err(|error| format!("{send}: {error}"))?;
         let (parts, body) = response.into_parts();

@@ -130,9 +130,7 @@ impl Containers<'_> {
             if !seen.insert(resource) {
                 errors.push(FieldError::duplicate(&path.index(index), resource));
             }
-            for (value, supported) in
-                [(resource, ["cpu", "memory"]), (restart, ["NotRequired", "RestartContainer"])]
-            {
+            for (value, supported) in [(resource, ["cpu", "memory"]), (restart, ["NotRequired", "RestartContainer"])] {
                 if value.is_empty() {
                     errors.push(FieldError::required(path, ""));
                 } else {
@@ -249,11 +247,7 @@ fn ports(list: &[Value], path: &FieldPath, errors: &mut Errors) {
 }
 
 /// No two containers may take the same port of the node.
-fn host_ports<'a>(
-    containers: impl Iterator<Item = (usize, &'a Value)>,
-    path: &FieldPath,
-    errors: &mut Errors,
-) {
+fn host_ports<'a>(containers: impl Iterator<Item = (usize, &'a Value)>, path: &FieldPath, errors: &mut Errors) {
     let mut taken = BTreeSet::new();
     for (index, container) in containers {
         for (port_index, port) in items(container, "ports").iter().enumerate() {

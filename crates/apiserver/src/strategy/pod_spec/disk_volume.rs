@@ -44,7 +44,8 @@ pub(super) fn iscsi(source: &Value, path: &FieldPath, errors: &mut Errors) {
         initiator(name, &path.child("iqn"), errors);
     }
     within(at(source, "lun"), 0..=255, &path.child("lun"), errors);
-    let authenticates = ["chapAuthDiscovery", "chapAuthSession"].iter().any(|key| at(source, key) == &Value::Bool(true));
+    let authenticates =
+        ["chapAuthDiscovery", "chapAuthSession"].iter().any(|key| at(source, key) == &Value::Bool(true));
     if authenticates && at(source, "secretRef").is_null() {
         errors.push(FieldError::required(&path.child("secretRef"), ""));
     }

@@ -47,8 +47,7 @@ const RESOURCES: &[&str] = &[
     "requests.memory",
 ];
 
-const BYTE_DIVISORS: &[&str] =
-    &["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"];
+const BYTE_DIVISORS: &[&str] = &["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"];
 
 /// Rules for `env`.
 pub(super) fn variables(list: &[Value], path: &FieldPath, errors: &mut Errors) {

@@ -31,7 +31,9 @@ pub(super) fn claims(spec: &Value, metadata: Option<&Value>, path: &FieldPath, e
         }
         let (of_name, of_template) = (at(claim, "resourceClaimName"), at(claim, "resourceClaimTemplateName"));
         let detail = match (of_name.is_null(), of_template.is_null()) {
-            (false, false) => Some("at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"),
+            (false, false) => {
+                Some("at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified")
+            }
             (true, true) => Some("must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"),
             _ => None,
         };

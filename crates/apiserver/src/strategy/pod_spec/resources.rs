@@ -245,7 +245,11 @@ fn consistent(spec: &Value, path: &FieldPath, errors: &mut Errors) {
                 && Quantity::parse(limit).map(Quantity::nanos) > Quantity::parse(most).map(Quantity::nanos)
             {
                 let path = path.child("containers").index(index).key(name).child("limits");
-                errors.push(FieldError::invalid(&path, limit, format!("must be less than or equal to pod limits of {most}")));
+                errors.push(FieldError::invalid(
+                    &path,
+                    limit,
+                    format!("must be less than or equal to pod limits of {most}"),
+                ));
             }
         }
     }

@@ -5,8 +5,9 @@ use http::request::Parts;
 use http::{Method, Response, StatusCode};
 use serde_json::json;
 
+use super::negotiate::accepts;
+use super::respond;
 use crate::body::Body;
-use crate::pipeline;
 use crate::status::ApiError;
 
 /// The release whose API this server serves.
@@ -15,12 +16,19 @@ const MINOR: &str = "37";
 const GIT_VERSION: &str = "v1.37.2";
 
 /// Answers when the path is this one's.
-pub(super) fn respond(parts: &Parts) -> Option<Response<Body>> {
-    if !matches!(parts.uri.path(), "/version" | "/version/") {
-        return None;
+pub(crate) fn respond(parts: &Parts) -> Option<Response<Body>> {
+    match parts.uri.path() {
+        "/version" | "/version/" => {}
+        path if path.starts_with("/version/") => {
+            return Some(respond::error(parts, &ApiError::unknown_resource()));
+        }
+        _ => return None,
     }
     if parts.method != Method::GET {
-        return Some(pipeline::respond::error(parts, &ApiError::method_not_allowed()));
+        return Some(respond::error(parts, &ApiError::method_not_allowed()));
+    }
+    if !accepts(&parts.headers, "application/json") {
+        return Some(respond::error(parts, &ApiError::not_acceptable_by_route(&["application/json"])));
     }
     let os = match std::env::consts::OS {
         "macos" => "darwin",

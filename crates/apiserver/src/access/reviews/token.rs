@@ -1,0 +1,23 @@
+//! Whose token something is.
+
+use serde_json::{Value, json};
+
+use crate::access::ISSUER;
+use crate::core::Core;
+use crate::status::ApiError;
+
+pub(super) fn status(core: &Core, spec: &Value) -> Result<Value, ApiError> {
+    let token = spec.get("token").and_then(Value::as_str).unwrap_or_default();
+    if token.is_empty() {
+        return Err(ApiError::bad_request("token is required for TokenReview in authentication"));
+    }
+    let wanted = spec.get("audiences").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let mut wanted: Vec<_> = wanted.map(str::to_owned).collect();
+    if wanted.is_empty() {
+        wanted.push(ISSUER.to_owned());
+    }
+    Ok(match core.authenticator.review(core, token, &wanted) {
+        Some((user, audiences)) => json!({"authenticated": true, "user": user.user_info(), "audiences": audiences}),
+        None => json!({"user": {}, "error": "invalid bearer token"}),
+    })
+}
