@@ -82,7 +82,7 @@ fn show(issues: &[Issue], source: &str) -> String {
             let mut text = format!("ERROR: <input>:{}:{}: {}", issue.line, issue.column + 1, issue.message);
             if let Some(line) = issue.line.checked_sub(1).and_then(|index| source.split('\n').nth(index)) {
                 let line = line.replace('\t', " ");
-                text += &format!("\n | {line}\n | {}^", dots(&line, issue.column));
+                text = format!("{text}\n | {line}\n | {}^", dots(&line, issue.column));
             }
             text
         })

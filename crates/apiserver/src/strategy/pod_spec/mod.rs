@@ -23,10 +23,8 @@ use std::collections::BTreeMap;
 use controller_runtime_schema::{FieldError, FieldPath};
 use serde_json::Value;
 
-pub(super) use self::affinity::node_selector;
 pub(super) use self::annotation::{annotations, pod_annotations, profiles_match};
 pub(super) use self::probe::{port, port_name};
-pub(super) use self::resources::{quantity, together};
 pub(super) use self::scheduling::tolerations;
 use super::fields::{at, is_given, items, number, text};
 use super::rules::{Errors, labels, named, non_negative_fields, one_of, one_of_given, within};

@@ -58,15 +58,15 @@ impl Checker<'_> {
         let mut result: Option<CelType> = None;
         let mut fitting = Vec::new();
         for overload in overloads.iter().filter(|overload| overload.is_member == has_target) {
-            let (arguments, gives) = self.instantiated(overload);
+            let (arguments, overload_result) = self.instantiated(overload);
             if !self.mapping.assign_all(&arguments, given) {
                 continue;
             }
             fitting.push(overload.id);
-            let gives = self.resolve(&gives);
+            let found = self.resolve(&overload_result);
             result = Some(match result {
-                None => gives,
-                Some(before) if before.is_dyn() || before == gives => before,
+                None => found,
+                Some(before) if before.is_dyn() || before == found => before,
                 Some(_) => CelType::Dyn,
             });
         }

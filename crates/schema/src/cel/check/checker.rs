@@ -142,7 +142,7 @@ impl<'a> Checker<'a> {
         let mut of = None;
         for (index, element) in list.elements.iter().enumerate() {
             let found = self.check(element);
-            let found = if list.optional_indices.contains(&index) { self.unwrapped(element.id, found) } else { found };
+            let found = if list.optional_indices.contains(&index) { self.unwrapped(element.id, &found) } else { found };
             of = Some(self.joined(of, found));
         }
         let of = of.unwrap_or_else(|| self.fresh());
@@ -156,7 +156,7 @@ impl<'a> Checker<'a> {
             let found = self.check(&entry.key);
             key = Some(self.joined(key, found));
             let found = self.check(&entry.value);
-            let found = if entry.optional { self.unwrapped(entry.value.id, found) } else { found };
+            let found = if entry.optional { self.unwrapped(entry.value.id, &found) } else { found };
             value = Some(self.joined(value, found));
         }
         let key = key.unwrap_or_else(|| self.fresh());
@@ -165,8 +165,8 @@ impl<'a> Checker<'a> {
     }
 
     /// What an optional element holds.
-    fn unwrapped(&mut self, id: u64, found: CelType) -> CelType {
-        match self.resolve(&found) {
+    fn unwrapped(&mut self, id: u64, found: &CelType) -> CelType {
+        match self.resolve(found) {
             CelType::Optional(of) => (*of).clone(),
             dynamic if dynamic.is_dyn() => dynamic,
             other => {

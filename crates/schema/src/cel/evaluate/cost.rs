@@ -28,10 +28,9 @@ pub(super) fn of_call(function: &str, arguments: &[CelValue<'_>], result: Option
         "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" | "includes" => {
             arguments.first().map_or(0, traversal)
         }
-        "url" | "lowerAscii" | "upperAscii" | "substring" | "trim" | "cidr" | "isIP" | "isCIDR" | "quantity"
-        | "isQuantity" | "semver" | "isSemver" => letters(size(0), 1.0),
         "ip" if matches!(arguments.first(), Some(CelValue::Opaque(Opaque::Cidr(_)))) => 1,
-        "ip" => letters(size(0), 1.0),
+        "url" | "lowerAscii" | "upperAscii" | "substring" | "trim" | "ip" | "cidr" | "isIP" | "isCIDR" | "quantity"
+        | "isQuantity" | "semver" | "isSemver" | "bytes" | "strings.quote" | "format" => letters(size(0), 1.0),
         "replace" | "split" | "ip.isCanonical" => letters(size(0), 2.0),
         "join" => letters(result.map_or(1, CelValue::size), 2.0),
         "find" | "findAll" | "matches" => {
@@ -47,7 +46,6 @@ pub(super) fn of_call(function: &str, arguments: &[CelValue<'_>], result: Option
             rounded(size(1).saturating_add(1), LETTER).saturating_mul(pattern)
         }
         "startsWith" | "endsWith" => letters(size(1), 1.0),
-        "bytes" | "strings.quote" | "format" => letters(size(0), 1.0),
         "string" if matches!(arguments.first(), Some(CelValue::Bytes(_))) => letters(size(0), 1.0),
         "contains" => letters(size(0), 1.0).saturating_mul(letters(size(1), 1.0)),
         operators::IN if matches!(arguments.get(1), Some(CelValue::List(_))) => size(1),

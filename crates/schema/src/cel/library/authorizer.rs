@@ -75,6 +75,7 @@ impl Authorizer {
     }
 
     /// About a resource, as variables for the request's own have it.
+    #[must_use]
     pub fn about(&self, question: Question) -> Self {
         self.with(Stage::Resource, |asked| *asked = question)
     }
@@ -109,7 +110,6 @@ pub(super) fn call<'a>(function: &str, arguments: &[CelValue<'a>]) -> Outcome<'a
         })
         .collect();
     let next = match (from.stage, function, texts?.as_slice()) {
-        (Stage::Authorizer, "path", []) => return None,
         (Stage::Authorizer, "path", ["", ..]) => return failed("path must not be empty"),
         (Stage::Authorizer, "path", [path]) => from.with(Stage::Path, |asked| asked.path = Some((*path).to_owned())),
         (Stage::Authorizer, "group", [group]) => from.with(Stage::Group, |asked| (*group).clone_into(&mut asked.group)),

@@ -67,8 +67,8 @@ pub(super) fn call<'a>(function: &str, arguments: &[CelValue<'a>]) -> Outcome<'a
         }
         ("first", []) => gives(CelValue::Optional(list.get(0).map(std::rc::Rc::new))),
         ("last", []) => {
-            let last = list.len().checked_sub(1).and_then(|index| list.get(index));
-            gives(CelValue::Optional(last.map(std::rc::Rc::new)))
+            let found = list.len().checked_sub(1).and_then(|index| list.get(index));
+            gives(CelValue::Optional(found.map(std::rc::Rc::new)))
         }
         _ => None,
     }

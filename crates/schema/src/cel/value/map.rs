@@ -71,7 +71,7 @@ impl<'a> CelMap<'a> {
             }
             Self::Json(fields, Some(schema)) => {
                 let known = fields.keys().filter(|key| member(schema, key).is_some());
-                known.filter_map(|key| escape(key)).map(|name| CelValue::text(name)).collect()
+                known.filter_map(|key| escape(key)).map(CelValue::text).collect()
             }
         }
     }
