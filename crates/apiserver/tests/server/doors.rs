@@ -40,6 +40,36 @@ async fn health_can_be_asked_in_detail() {
     [+]etcd excluded: ok
     [+]etcd-readiness ok
     [+]informer-sync ok
+    [+]poststarthook/start-apiserver-admission-initializer ok
+    [+]poststarthook/generic-apiserver-start-informers ok
+    [+]poststarthook/priority-and-fairness-config-consumer ok
+    [+]poststarthook/priority-and-fairness-filter ok
+    [+]poststarthook/storage-object-count-tracker-hook ok
+    [+]poststarthook/start-apiextensions-informers ok
+    [+]poststarthook/start-apiextensions-controllers ok
+    [+]poststarthook/crd-informer-synced ok
+    [+]poststarthook/start-system-namespaces-controller ok
+    [+]poststarthook/peer-endpoint-reconciler-controller ok
+    [+]poststarthook/start-cluster-authentication-info-controller ok
+    [+]poststarthook/start-kube-apiserver-identity-lease-controller ok
+    [+]poststarthook/start-kube-apiserver-identity-lease-garbage-collector ok
+    [+]poststarthook/storage-readiness ok
+    [+]poststarthook/start-legacy-token-tracking-controller ok
+    [+]poststarthook/start-service-ip-repair-controllers ok
+    [+]poststarthook/rbac/bootstrap-roles ok
+    [+]poststarthook/scheduling/bootstrap-system-priority-classes ok
+    [+]poststarthook/priority-and-fairness-config-producer ok
+    [+]poststarthook/bootstrap-controller ok
+    [+]poststarthook/start-kubernetes-service-cidr-controller ok
+    [+]poststarthook/start-kube-aggregator-informers ok
+    [+]poststarthook/apiservice-status-local-available-controller ok
+    [+]poststarthook/apiservice-status-remote-available-controller ok
+    [+]poststarthook/apiservice-registration-controller ok
+    [+]poststarthook/apiservice-discovery-controller ok
+    [+]poststarthook/kube-apiserver-autoregistration ok
+    [+]autoregister-completion ok
+    [+]poststarthook/apiservice-openapi-controller ok
+    [+]poststarthook/apiservice-openapiv3-controller ok
     [+]shutdown ok
     warn: some health checks cannot be excluded: no matches for "nope"
     readyz check passed
