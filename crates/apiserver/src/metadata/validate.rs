@@ -196,3 +196,11 @@ pub(crate) fn carry_over(new: &mut Value, old: &Value) {
         fields::copy(new, field, old);
     }
 }
+
+/// Takes out errors that are there twice. kube-apiserver does so for built-in kinds, since some rules are checked twice.
+pub(crate) fn keep_distinct(errors: &mut Vec<FieldError>, resource: &Resource) {
+    if resource.strategy.typed() {
+        let mut seen = std::collections::BTreeSet::new();
+        errors.retain(|error| seen.insert(error.to_string()));
+    }
+}

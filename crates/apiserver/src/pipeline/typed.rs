@@ -5,6 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use controller_runtime_schema::{AdditionalProperties, Link, Schema, ValueType};
 use serde_json::Value;
 
+use crate::strategy::quantity_error;
+
 /// Checks a value against the schema of a built-in type. The error is Go's text.
 pub(crate) fn check(value: &Value, schema: &Schema, structure: &str) -> Result<(), String> {
     Checker { path: Vec::new() }.value(value, schema, None, structure)
@@ -95,8 +97,11 @@ impl<'a> Checker<'a> {
 /// Types whose Go form decodes itself. `Err(None)` asks for the usual text.
 fn special(value: &Value, name: &str) -> Option<Result<(), Option<String>>> {
     match (name, value) {
-        ("Quantity", Value::String(_) | Value::Number(_))
-        | ("IntOrString", Value::String(_))
+        ("Quantity", Value::String(text)) => Some(quantity_error(text).map_err(|text| Some(text.to_owned()))),
+        ("Quantity", Value::Number(number)) => {
+            Some(quantity_error(&number.to_string()).map_err(|text| Some(text.to_owned())))
+        }
+        ("IntOrString", Value::String(_))
         | ("RawExtension" | "JSON" | "FieldsV1", _) => Some(Ok(())),
         ("IntOrString", Value::Number(number)) if number.is_i64() => Some(Ok(())),
         ("Time", Value::String(text)) => Some(time(text).map_err(Some)),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::fields::{Fields, at, object_or_new, set_default};
 use super::rules::{Errors, at_most_all, count_of, count_or_percent, immutable, non_negative_fields};
 use super::workload::Workload;
-use super::{Strategy, StrategyContext};
+use super::{Strategy, StrategyContext, workload};
 
 const WORKLOAD: Workload =
     Workload { selector_of: "daemonset", template_of: "DaemonSet", invalid_selector: None, needs_selector: false };
@@ -51,14 +51,20 @@ impl Strategy for DaemonSet {
     }
 
     fn prepare_create(&self, object: &mut Value, _cx: &StrategyContext<'_>) {
+        workload::drop_disabled(object);
         set_template_generation(object, template_generation(object).max(1));
     }
 
     fn prepare_update(&self, new: &mut Value, old: &Value, subresource: Option<&str>) {
         if subresource.is_none() {
+            workload::drop_disabled(new);
             let changed = at(new, "spec.template") != at(old, "spec.template");
             set_template_generation(new, template_generation(old) + i64::from(changed));
         }
+    }
+
+    fn warnings(&self, new: &Value, old: Option<&Value>) -> Vec<String> {
+        workload::template_warnings(new, old)
     }
 
     fn validate(&self, object: &Value) -> Errors {
@@ -88,6 +94,7 @@ impl Strategy for DaemonSet {
                 "collisionCount",
             ];
             non_negative_fields(at(new, "status"), &FieldPath::new("status"), &counts, &mut errors);
+            workload::not_decremented(new, old, &mut errors);
             return errors;
         }
         immutable(new, old, "spec.selector", &mut errors);

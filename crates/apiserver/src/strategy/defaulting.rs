@@ -9,7 +9,7 @@ use super::{
     autoscaling, cron_job, daemon_set, deployment, job, limit_range, namespace, network_policy, persistent_volume, pod,
     pod_template, rbac, replica_set, replication_controller, secret, service, stateful_set, storage,
 };
-use crate::catalogue::{catalogue, written_as_null};
+use crate::catalogue::{catalogue, keeps_zero, written_as_null};
 
 /// Sets the defaults of one object; what is inside it comes later.
 type Defaulter = fn(&mut Fields);
@@ -38,6 +38,7 @@ fn walk(value: &mut Value, schema: &Schema, definition: Option<&str>, all: bool)
     match value {
         Value::Object(fields) => {
             if let Some(definition) = definition {
+                fields.retain(|key, field| !is_empty_default(key, field, schema, definition));
                 if let Some(set_defaults) = defaulter(definition).filter(|_| all) {
                     set_defaults(fields);
                 }
@@ -60,6 +61,14 @@ fn walk(value: &mut Value, schema: &Schema, definition: Option<&str>, all: bool)
         }
         _ => {}
     }
+}
+
+/// Whether a text is empty by the schema's default, of a field that Go leaves out when it is empty.
+fn is_empty_default(key: &str, field: &Value, schema: &Schema, definition: &str) -> bool {
+    field == ""
+        && schema.properties.get(key).is_some_and(|link| link.default_value().is_some_and(|default| default == ""))
+        && !schema.required.iter().any(|required| required == key)
+        && !keeps_zero(definition, key)
 }
 
 fn defaulter(definition: &str) -> Option<Defaulter> {
@@ -99,6 +108,8 @@ fn core(kind: &str) -> Option<Defaulter> {
             pod_template::mode
         }
         "ServiceAccountTokenProjection" => |token| set_default(token, "expirationSeconds", 3600),
+        // The type of the field has no absent value.
+        "ResourceFieldSelector" => |selector| set_default(selector, "divisor", "0"),
         "ObjectFieldSelector" => |selector| set_default(selector, "apiVersion", "v1"),
         "HostPathVolumeSource" => |source| set_default(source, "type", ""),
         "ContainerPort" | "EndpointPort" => |port| set_default(port, "protocol", "TCP"),

@@ -8,7 +8,7 @@ use super::rules::{
     Errors, at_most_all, count_of, count_or_percent, immutable, non_negative, non_negative_fields, not_greater,
 };
 use super::workload::Workload;
-use super::{Strategy, differs_outside_metadata};
+use super::{Strategy, StrategyContext, differs_outside_metadata, workload};
 
 const WORKLOAD: Workload = Workload {
     selector_of: "deployment",
@@ -52,6 +52,22 @@ impl Strategy for Deployment {
             || at(new, "metadata.annotations") != at(old, "metadata.annotations")
     }
 
+    fn prepare_create(&self, object: &mut Value, _cx: &StrategyContext<'_>) {
+        workload::drop_disabled(object);
+    }
+
+    fn prepare_update(&self, new: &mut Value, _old: &Value, subresource: Option<&str>) {
+        if subresource.is_none() {
+            workload::drop_disabled(new);
+        }
+    }
+
+    fn warnings(&self, new: &Value, old: Option<&Value>) -> Vec<String> {
+        let mut warnings = workload::name_warning(new, old);
+        warnings.extend(workload::template_warnings(new, old));
+        warnings
+    }
+
     fn validate(&self, object: &Value) -> Errors {
         let mut errors = Errors::new();
         let spec = at(object, "spec");
@@ -72,7 +88,7 @@ impl Strategy for Deployment {
 
     fn validate_update(&self, new: &Value, old: &Value, subresource: Option<&str>) -> Errors {
         if subresource == Some("status") {
-            return validate_status(new);
+            return validate_status(new, old);
         }
         let mut errors = self.validate(new);
         immutable(new, old, "spec.selector", &mut errors);
@@ -107,7 +123,7 @@ fn strategy(strategy: &Value, path: &FieldPath, errors: &mut Errors) {
     }
 }
 
-fn validate_status(object: &Value) -> Errors {
+fn validate_status(object: &Value, old: &Value) -> Errors {
     let mut errors = Errors::new();
     let status = at(object, "status");
     let counts = [
@@ -124,5 +140,6 @@ fn validate_status(object: &Value) -> Errors {
     let replicas = ["updatedReplicas", "readyReplicas", "availableReplicas"];
     not_greater(status, &replicas, "replicas", "status.replicas", &mut errors);
     not_greater(status, &["availableReplicas"], "readyReplicas", "readyReplicas", &mut errors);
+    workload::not_decremented(object, old, &mut errors);
     errors
 }

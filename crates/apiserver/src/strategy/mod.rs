@@ -31,6 +31,7 @@ mod rbac;
 mod replica_set;
 mod replication_controller;
 mod rules;
+mod schedule;
 mod secret;
 mod service;
 mod service_addresses;
@@ -48,6 +49,7 @@ use serde_json::Value;
 
 pub(crate) use self::built_in::strategy_for;
 pub(crate) use self::defaulting::write_nulls;
+pub(crate) use self::quantity::quantity_error;
 pub(crate) use self::service_addresses::ServiceAddresses;
 use crate::core::Core;
 use crate::metadata::names;
@@ -96,6 +98,12 @@ pub(crate) trait Strategy: Debug + Send + Sync {
         if let Some(definition) = self.definition() {
             defaulting::set_defaults(object, definition);
         }
+    }
+
+    /// What the reference's own admission plugins do to a new object, before webhooks see it. An error says why the
+    /// object is forbidden.
+    fn admit(&self, _object: &mut Value, _cx: &StrategyContext<'_>) -> Result<(), String> {
+        Ok(())
     }
 
     /// Brings a new object into the form in which it may be stored. Status is already dropped where the kind has a

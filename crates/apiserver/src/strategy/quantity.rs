@@ -88,6 +88,25 @@ impl Quantity {
     }
 }
 
+/// Whether a text is a quantity; what Go says where it isn't.
+pub(crate) fn quantity_error(text: &str) -> Result<(), &'static str> {
+    let text = text.trim();
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let number = unsigned.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let fraction = number.strip_prefix('.').map(|rest| rest.trim_start_matches(|letter: char| letter.is_ascii_digit()));
+    let suffix = fraction.unwrap_or(number);
+    let exponent = suffix.trim_start_matches(|letter: char| "eEinumkKMGTP".contains(letter));
+    let exponent = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+    if text.is_empty() || !exponent.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
+    }
+    if unit(suffix).is_none() {
+        return Err("unable to parse quantity's suffix");
+    }
+    let digits = unsigned.bytes().take(unsigned.len() - suffix.len()).any(|byte| byte.is_ascii_digit());
+    if digits { Ok(()) } else { Err("unable to parse numeric part of quantity") }
+}
+
 /// The nanos in one of what the suffix stands for.
 fn unit(suffix: &str) -> Option<(i128, Format)> {
     if let Some(power) = BINARY.iter().position(|known| !suffix.is_empty() && *known == suffix) {
@@ -97,7 +116,7 @@ fn unit(suffix: &str) -> Option<(i128, Format)> {
         return Some((1000_i128.pow(u32::try_from(power).ok()?), Format::Decimal));
     }
     let exponent: i32 = suffix.strip_prefix(['e', 'E'])?.parse().ok()?;
-    let power = u32::try_from(exponent + 9).ok()?;
+    let power = u32::try_from(exponent.checked_add(9)?).ok()?;
     Some((10_i128.checked_pow(power)?, Format::Exponent))
 }
 

@@ -3,10 +3,10 @@
 use controller_runtime_schema::FieldPath;
 use serde_json::Value;
 
-use super::Strategy;
 use super::fields::{Fields, at, set_default};
 use super::rules::{Errors, immutable, non_negative_fields, not_greater};
 use super::workload::Workload;
+use super::{Strategy, StrategyContext, workload};
 
 // The reference calls it a deployment in this one message.
 const WORKLOAD: Workload = Workload {
@@ -32,6 +32,22 @@ impl Strategy for ReplicaSet {
 
     fn tracks_generation(&self) -> bool {
         true
+    }
+
+    fn prepare_create(&self, object: &mut Value, _cx: &StrategyContext<'_>) {
+        workload::drop_disabled(object);
+    }
+
+    fn prepare_update(&self, new: &mut Value, _old: &Value, subresource: Option<&str>) {
+        if subresource.is_none() {
+            workload::drop_disabled(new);
+        }
+    }
+
+    fn warnings(&self, new: &Value, old: Option<&Value>) -> Vec<String> {
+        let mut warnings = workload::name_warning(new, old);
+        warnings.extend(workload::template_warnings(new, old));
+        warnings
     }
 
     fn validate(&self, object: &Value) -> Errors {

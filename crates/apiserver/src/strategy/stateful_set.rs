@@ -3,9 +3,8 @@
 use controller_runtime_schema::{FieldError, FieldPath};
 use serde_json::{Value, json};
 
-use super::Strategy;
 use super::fields::{
-    Fields, at, indexed, is_given, items, number, object_mut, object_or_new, objects_mut, set_default,
+    Fields, at, indexed, items, number, object_mut, object_or_new, objects_mut, set_default,
 };
 use super::persistent_volume::validate_claim_spec;
 use super::rules::{
@@ -13,6 +12,7 @@ use super::rules::{
     one_of,
 };
 use super::workload::Workload;
+use super::{Strategy, StrategyContext, pod_spec, workload};
 use crate::metadata::names;
 
 const WORKLOAD: Workload = Workload {
@@ -65,6 +65,29 @@ impl Strategy for StatefulSet {
 
     fn validate_name(&self, name: &str, prefix: bool) -> Vec<String> {
         names::dns_label(name, prefix)
+    }
+
+    fn prepare_create(&self, object: &mut Value, _cx: &StrategyContext<'_>) {
+        workload::drop_disabled(object);
+    }
+
+    fn prepare_update(&self, new: &mut Value, _old: &Value, subresource: Option<&str>) {
+        if subresource.is_none() {
+            workload::drop_disabled(new);
+        }
+    }
+
+    fn warnings(&self, new: &Value, old: Option<&Value>) -> Vec<String> {
+        let mut warnings = workload::template_warnings(new, old);
+        for (path, claim) in indexed(new, "spec.volumeClaimTemplates") {
+            let path = if old.is_some() { path.child("Spec") } else { path };
+            warnings.extend(pod_spec::claim_warnings(at(claim, "spec"), &path));
+        }
+        if number(new, "spec.revisionHistoryLimit").is_some_and(|limit| limit < 0) {
+            let text = "a negative value retains all historical revisions; a value >= 0 is recommended";
+            warnings.push(format!("spec.revisionHistoryLimit: {text}"));
+        }
+        warnings
     }
 
     fn validate(&self, object: &Value) -> Errors {
@@ -179,11 +202,6 @@ fn validate_status(object: &Value, old: &Value) -> Errors {
     let replicas = ["readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"];
     not_greater(status, &replicas, "replicas", "status.replicas", &mut errors);
     not_greater(status, &["availableReplicas"], "readyReplicas", "status.readyReplicas", &mut errors);
-    if is_given(old, "status.collisionCount") {
-        let count = number(object, "status.collisionCount").unwrap_or_default();
-        if count < number(old, "status.collisionCount").unwrap_or_default() {
-            errors.push(FieldError::invalid(&path.child("collisionCount"), count, "cannot be decremented"));
-        }
-    }
+    workload::not_decremented(object, old, &mut errors);
     errors
 }

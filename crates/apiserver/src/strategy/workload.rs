@@ -3,9 +3,10 @@
 use controller_runtime_schema::{FieldError, FieldPath};
 use serde_json::Value;
 
-use super::fields::{at, is_given};
+use super::fields::{at, is_given, text};
 use super::pod_spec;
 use super::rules::{Errors, is_valid_selector, label_selector, one_of, selects, selects_everything};
+use crate::metadata::names;
 
 /// How the rules name the kind.
 #[derive(Clone, Copy, Debug)]
@@ -60,5 +61,39 @@ impl Workload {
             let detail = format!("activeDeadlineSeconds in {} is not Supported", self.template_of);
             errors.push(FieldError::forbidden(&path.child("spec.activeDeadlineSeconds"), detail));
         }
+    }
+}
+
+/// What to say of the name of a new object, which becomes part of its pods' names.
+pub(super) fn name_warning(new: &Value, old: Option<&Value>) -> Vec<String> {
+    let texts = names::dns_label(text(new, "metadata.name"), false);
+    if old.is_some() || texts.is_empty() {
+        return Vec::new();
+    }
+    vec![format!(
+        "metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is \
+         recommended: [{}]",
+        texts.join(" ")
+    )]
+}
+
+/// What to say of the pod template of an object, when it is new or its generation has changed.
+pub(super) fn template_warnings(new: &Value, old: Option<&Value>) -> Vec<String> {
+    let changed = old.is_none_or(|old| at(old, "metadata.generation") != at(new, "metadata.generation"));
+    if changed { pod_spec::warnings(at(new, "spec.template"), &FieldPath::new("spec.template")) } else { Vec::new() }
+}
+
+/// Takes out of the pod template what belongs to features that are switched off by default.
+pub(super) fn drop_disabled(object: &mut Value) {
+    pod_spec::drop_disabled(object, "spec.template.spec");
+}
+
+/// The count of hash collisions only grows.
+pub(super) fn not_decremented(new: &Value, old: &Value, errors: &mut Errors) {
+    let count = |object: &Value| at(object, "status.collisionCount").as_i64();
+    let (after, before) = (count(new), count(old));
+    if before.is_some_and(|before| after.is_none_or(|after| after < before)) {
+        let path = FieldPath::new("status.collisionCount");
+        errors.push(FieldError::invalid(&path, after.unwrap_or_default(), "cannot be decremented"));
     }
 }

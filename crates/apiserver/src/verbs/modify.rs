@@ -186,6 +186,7 @@ fn check(call: &Call, options: &WriteOptions, new: &mut Value, live: &Value) -> 
     let resource = &call.resource;
     let mut errors = validate::update(new, live, resource);
     errors.extend(resource.strategy.validate_update(new, live, call.subresource.as_deref()));
+    validate::keep_distinct(&mut errors, resource);
     if errors.is_empty() && call.subresource.is_none() {
         let cx = StrategyContext { core: &call.core, dry_run: options.dry_run };
         errors.extend(resource.strategy.reserve(new, Some(live), &cx));

@@ -3,12 +3,14 @@
 mod affinity;
 mod annotation;
 mod container;
+mod disabled;
 mod disk_volume;
 mod environment;
 mod file_volume;
 mod mount;
 mod network;
 mod network_volume;
+mod overlap;
 mod probe;
 mod projected_volume;
 mod resource_claim;
@@ -16,6 +18,7 @@ mod resources;
 mod scheduling;
 mod security_context;
 mod volume;
+mod warning;
 mod windows;
 
 use std::collections::BTreeMap;
@@ -23,9 +26,12 @@ use std::collections::BTreeMap;
 use controller_runtime_schema::{FieldError, FieldPath};
 use serde_json::Value;
 
-pub(super) use self::annotation::{annotations, pod_annotations, profiles_match};
+pub(super) use self::annotation::{APP_ARMOR, MIRROR, annotations, pod_annotations, profiles_match};
+pub(super) use self::disabled::drop_disabled;
 pub(super) use self::probe::{port, port_name};
+pub(super) use self::resources::together;
 pub(super) use self::scheduling::tolerations;
+pub(super) use self::warning::{claim_warnings, ip_warning, warnings};
 use super::fields::{at, is_given, items, number, text};
 use super::rules::{Errors, labels, named, non_negative_fields, one_of, one_of_given, within};
 use crate::metadata::names;
@@ -74,7 +80,7 @@ pub(super) fn pod(pod: &Value, errors: &mut Errors) {
 }
 
 /// All containers of a pod, with their places, in the order in which the reference visits them.
-pub(super) fn every_container<'a>(
+pub(in crate::strategy) fn every_container<'a>(
     spec: &'a Value,
     path: &FieldPath,
 ) -> impl Iterator<Item = (FieldPath, &'a Value)> + use<'a> {

@@ -17,8 +17,9 @@ pub(super) fn claims(spec: &Value, metadata: Option<&Value>, path: &FieldPath, e
     for (index, claim) in items(spec, "resourceClaims").iter().enumerate() {
         let path = path.index(index);
         if is_static {
-            let detail = "static pods do not support resource claims";
-            errors.push(FieldError::forbidden(&FieldPath::new(""), detail));
+            // A path without a name, as Go writes it.
+            let nameless = FieldPath::new("[]");
+            errors.push(FieldError::forbidden(&nameless, "static pods do not support resource claims"));
             continue;
         }
         let name = text(claim, "name");

@@ -128,7 +128,7 @@ fn requirements(resources: &Value, name_rule: NameRule, path: &FieldPath, errors
 }
 
 /// An amount of a resource: not negative, and whole where only whole ones exist.
-pub(in crate::strategy) fn quantity(name: &str, amount: &Value, path: &FieldPath, errors: &mut Errors) {
+fn quantity(name: &str, amount: &Value, path: &FieldPath, errors: &mut Errors) {
     let Some(parsed) = amount.as_str().and_then(Quantity::parse) else { return };
     if parsed.is_negative() {
         errors.push(FieldError::invalid(path, amount.clone(), "must be greater than or equal to 0"));
