@@ -101,8 +101,7 @@ fn special(value: &Value, name: &str) -> Option<Result<(), Option<String>>> {
         ("Quantity", Value::Number(number)) => {
             Some(quantity_error(&number.to_string()).map_err(|text| Some(text.to_owned())))
         }
-        ("IntOrString", Value::String(_))
-        | ("RawExtension" | "JSON" | "FieldsV1", _) => Some(Ok(())),
+        ("IntOrString", Value::String(_)) | ("RawExtension" | "JSON" | "FieldsV1", _) => Some(Ok(())),
         ("IntOrString", Value::Number(number)) if number.is_i64() => Some(Ok(())),
         ("Time", Value::String(text)) => Some(time(text).map_err(Some)),
         ("MicroTime", Value::String(text)) => Some(micro_time(text).map_err(Some)),

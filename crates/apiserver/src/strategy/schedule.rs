@@ -131,9 +131,7 @@ fn number_or_name(text: &str, least: u64, names: &[&str]) -> Result<u64, String>
 
 fn number(text: &str) -> Result<u64, String> {
     match text.parse::<i64>() {
-        Ok(number) => {
-            u64::try_from(number).map_err(|_| format!("negative number ({number}) not allowed: {text}"))
-        }
+        Ok(number) => u64::try_from(number).map_err(|_| format!("negative number ({number}) not allowed: {text}")),
         Err(_) => Err(format!("failed to parse int from {text}: strconv.Atoi: parsing \"{text}\": invalid syntax")),
     }
 }

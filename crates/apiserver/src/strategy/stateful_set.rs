@@ -3,9 +3,7 @@
 use controller_runtime_schema::{FieldError, FieldPath};
 use serde_json::{Value, json};
 
-use super::fields::{
-    Fields, at, indexed, items, number, object_mut, object_or_new, objects_mut, set_default,
-};
+use super::fields::{Fields, at, indexed, items, number, object_mut, object_or_new, objects_mut, set_default};
 use super::persistent_volume::validate_claim_spec;
 use super::rules::{
     Errors, at_most_all, count_of, count_or_percent, immutable, named, non_negative, non_negative_fields, not_greater,

@@ -38,7 +38,8 @@ pub(super) fn overlap(one: &str, other: &str, completions: i64) -> Option<i64> {
 fn interval(part: &str, completions: i64) -> Result<(i64, i64), String> {
     let limits: Vec<&str> = part.split('-').collect();
     let index = |text: &str| {
-        let index = text.parse::<i64>().map_err(|_| format!("cannot convert string to integer for index: \"{text}\""))?;
+        let index =
+            text.parse::<i64>().map_err(|_| format!("cannot convert string to integer for index: \"{text}\""))?;
         if index >= completions { Err(format!("too large index: \"{text}\"")) } else { Ok(index) }
     };
     match limits.as_slice() {

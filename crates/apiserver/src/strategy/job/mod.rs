@@ -11,7 +11,7 @@ use controller_runtime_schema::{FieldError, FieldPath};
 use serde_json::{Value, json};
 
 pub(super) use self::spec::{validate as validate_spec, warnings as spec_warnings};
-use super::fields::{Fields, at, items, number, object_mut, object_or_new, objects_mut, set_default, text};
+use super::fields::{Fields, at, is_given, items, number, object_mut, object_or_new, objects_mut, set_default, text};
 use super::pod_spec;
 use super::rules::{Errors, immutable, label_selector, selects};
 use super::workload::name_warning;
@@ -69,11 +69,10 @@ impl Strategy for Job {
         if at(object, "spec.manualSelector").as_bool() != Some(true) {
             // Labels that come from the template are those that the template ends up with.
             let own = at(object, "metadata.labels");
-            let follow = own.is_null() || own == at(object, "spec.template.metadata.labels");
+            let follow = is_given(object, "metadata.labels") && own == at(object, "spec.template.metadata.labels");
             generate_selector(object);
-            let labels = at(object, "spec.template.metadata.labels").clone();
-            if follow && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
-                metadata.insert("labels".to_owned(), labels);
+            if follow {
+                take_labels(object);
             }
         }
         drop_disabled(object, "spec");
@@ -83,6 +82,14 @@ impl Strategy for Job {
         if subresource.is_none() {
             drop_disabled(new, "spec");
         }
+    }
+
+    /// A job without labels gets those of its template when it is read from the store, and so isn't checked with them.
+    fn reserve(&self, object: &mut Value, _old: Option<&Value>, cx: &StrategyContext<'_>) -> Errors {
+        if !cx.dry_run && !is_given(object, "metadata.labels") {
+            take_labels(object);
+        }
+        Errors::new()
     }
 
     fn warnings(&self, new: &Value, old: Option<&Value>) -> Vec<String> {
@@ -124,6 +131,13 @@ impl Strategy for Job {
     fn selectable(&self, object: &Value) -> BTreeMap<String, String> {
         let succeeded = number(object, "status.succeeded").unwrap_or_default();
         [("status.successful".to_owned(), succeeded.to_string())].into()
+    }
+}
+
+fn take_labels(object: &mut Value) {
+    let labels = at(object, "spec.template.metadata.labels").clone();
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut).filter(|_| !labels.is_null()) {
+        metadata.insert("labels".to_owned(), labels);
     }
 }
 
@@ -210,7 +224,8 @@ fn completions(new: &Value, old: &Value, errors: &mut Errors) {
 /// The template stays, but for where the pods of a suspended job go and what they need.
 fn template(new: &Value, old: &Value, errors: &mut Errors) {
     let suspended = at(old, "spec.suspend").as_bool() == Some(true);
-    let is_suspended = |condition: &Value| text(condition, "type") == "Suspended" && text(condition, "status") == "True";
+    let is_suspended =
+        |condition: &Value| text(condition, "type") == "Suspended" && text(condition, "status") == "True";
     let rests = at(old, "status.startTime").is_null() || items(old, "status.conditions").iter().any(is_suspended);
     let is_mutable = suspended && rests && number(old, "status.active").unwrap_or_default() == 0;
     let after = at(new, "spec.template");

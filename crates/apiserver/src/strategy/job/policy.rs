@@ -39,7 +39,8 @@ fn invalid_whole(path: &FieldPath, detail: &str, errors: &mut Errors) {
 fn failure_rule(rule: &Value, spec: &Value, path: &FieldPath, errors: &mut Errors) {
     let action_path = path.child("action");
     match text(rule, "action") {
-        "" => errors.push(FieldError::required(&action_path, "valid values: [\"Count\" \"FailIndex\" \"FailJob\" \"Ignore\"]")),
+        "" => errors
+            .push(FieldError::required(&action_path, "valid values: [\"Count\" \"FailIndex\" \"FailJob\" \"Ignore\"]")),
         "FailIndex" => {
             if at(spec, "backoffLimitPerIndex").is_null() {
                 let detail = "requires the backoffLimitPerIndex to be set";

@@ -174,7 +174,8 @@ fn finished(change: &Change<'_>, path: &FieldPath, errors: &mut Errors) {
             errors.push(FieldError::invalid(&path.child(key), count, detail));
         }
     }
-    let nothing_to_do = at(change.new, "spec.suspend") == &Value::Bool(true) && number(change.new, "spec.completions") == Some(0);
+    let nothing_to_do =
+        at(change.new, "spec.suspend") == &Value::Bool(true) && number(change.new, "spec.completions") == Some(0);
     if (finishes || change.differs("startTime")) && !nothing_to_do && change.new_status("startTime").is_null() {
         errors.push(FieldError::required(&path.child("startTime"), "startTime is required for finished job"));
     }

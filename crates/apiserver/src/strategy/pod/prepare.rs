@@ -100,7 +100,8 @@ pub(super) fn warnings(pod: &Value) -> Vec<String> {
         let own = at(container, "securityContext.appArmorProfile");
         let became = annotation.and_then(profile).as_ref() == Some(own);
         if annotation.is_some() && became && text(spec, "os.name") != "windows" {
-            warnings.push(format!("{}: deprecated since v1.30; use the \"appArmorProfile\" field instead", path.key(key)));
+            warnings
+                .push(format!("{}: deprecated since v1.30; use the \"appArmorProfile\" field instead", path.key(key)));
         }
     }
     warnings
@@ -171,7 +172,8 @@ fn limit_of<'a>(container: &'a Value, name: &str) -> Option<&'a Value> {
 /// The names of all resources that containers request or are limited to.
 fn names(spec: &Value) -> std::collections::BTreeSet<String> {
     let containers = items(spec, "containers").iter().chain(items(spec, "initContainers"));
-    let amounts = containers.flat_map(|container| [at(container, "resources.requests"), at(container, "resources.limits")]);
+    let amounts =
+        containers.flat_map(|container| [at(container, "resources.requests"), at(container, "resources.limits")]);
     amounts.filter_map(Value::as_object).flat_map(|amounts| amounts.keys().cloned()).collect()
 }
 

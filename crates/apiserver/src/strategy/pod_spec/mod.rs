@@ -31,7 +31,7 @@ pub(super) use self::disabled::drop_disabled;
 pub(super) use self::probe::{port, port_name};
 pub(super) use self::resources::together;
 pub(super) use self::scheduling::tolerations;
-pub(super) use self::warning::{claim_warnings, ip_warning, warnings};
+pub(super) use self::warning::{claim_warnings, warnings};
 use super::fields::{at, is_given, items, number, text};
 use super::rules::{Errors, labels, named, non_negative_fields, one_of, one_of_given, within};
 use crate::metadata::names;

@@ -24,15 +24,9 @@ const OLD_LABELS: &[(&str, &str)] = &[
         "deprecated since v1.17; use \"topology.kubernetes.io/region\" instead",
     ),
     ("failure-domain.beta.kubernetes.io/zone", "deprecated since v1.17; use \"topology.kubernetes.io/zone\" instead"),
-    (
-        "beta.kubernetes.io/instance-type",
-        "deprecated since v1.17; use \"node.kubernetes.io/instance-type\" instead",
-    ),
+    ("beta.kubernetes.io/instance-type", "deprecated since v1.17; use \"node.kubernetes.io/instance-type\" instead"),
     ("app.kubernetes.io/created-by", "deprecated since v1.9"),
-    (
-        "scheduler.alpha.kubernetes.io/preferAvoidPods",
-        "deprecated since v1.22; use Taints and Tolerations instead",
-    ),
+    ("scheduler.alpha.kubernetes.io/preferAvoidPods", "deprecated since v1.22; use Taints and Tolerations instead"),
     ("node-role.kubernetes.io/master", "use \"node-role.kubernetes.io/control-plane\" instead"),
 ];
 
@@ -302,7 +296,6 @@ fn addresses(spec: &Value, path: &FieldPath, warnings: &mut Vec<String>) {
 /// What to say of an address that isn't in its canonical form.
 pub(in crate::strategy) fn ip_warning(address: &str, path: &FieldPath) -> Option<String> {
     let canonical = address.parse::<IpAddr>().ok()?.to_string();
-    (canonical != address && address.contains(':')).then(|| {
-        format!("{path}: IPv6 address \"{address}\" should be in RFC 5952 canonical format (\"{canonical}\")")
-    })
+    (canonical != address && address.contains(':'))
+        .then(|| format!("{path}: IPv6 address \"{address}\" should be in RFC 5952 canonical format (\"{canonical}\")"))
 }
