@@ -92,7 +92,7 @@ fn check_range(range: &str, least: u64, most: u64, names: &[&str]) -> Result<(),
         let start = number_or_name(first, least, names)?;
         match limits.as_slice() {
             [_] => (start, start),
-            [_, last] => (start, number_or_name(last, least, names)?),
+            [_, stop] => (start, number_or_name(stop, least, names)?),
             _ => return Err(format!("too many hyphens: {range}")),
         }
     };

@@ -216,6 +216,14 @@ pub(super) fn carry_over(new: &mut Value, old: &Value) {
         }
     };
     if !was_name && !is_name {
+        if is_given(&Value::Object(spec.clone()), "clusterIP")
+            && spec.get("clusterIP") != old_spec.get("clusterIP")
+            && spec.get("clusterIPs") == old_spec.get("clusterIPs")
+        {
+            // Who changes the one address means the list.
+            let first = spec.get("clusterIP").cloned();
+            spec.insert("clusterIPs".to_owned(), first.into_iter().collect());
+        }
         for key in ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"] {
             if !at(old_spec, key).is_null() {
                 set_default(spec, key, at(old_spec, key).clone());

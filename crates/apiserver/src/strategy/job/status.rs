@@ -200,17 +200,17 @@ fn index_texts(change: &Change<'_>, path: &FieldPath, errors: &mut Errors) {
     };
     check("completedIndexes", completed, true);
     check("failedIndexes", failed, per_index);
-    let (completes, fails) = (change.differs("completedIndexes"), change.differs("failedIndexes"));
-    if completes && !completed.is_null() && text(change.new, "spec.completionMode") != "Indexed" {
+    let (counts, counts_failed) = (change.differs("completedIndexes"), change.differs("failedIndexes"));
+    if counts && !completed.is_null() && text(change.new, "spec.completionMode") != "Indexed" {
         let detail = "cannot set non-empty completedIndexes when non-indexed completion mode";
         errors.push(FieldError::invalid(&path.child("completedIndexes"), completed.clone(), detail));
     }
-    if fails && !failed.is_null() && !per_index {
+    if counts_failed && !failed.is_null() && !per_index {
         let detail = "cannot set non-null failedIndexes when backoffLimitPerIndex is null";
         errors.push(FieldError::invalid(&path.child("failedIndexes"), failed.clone(), detail));
     }
     if let (Some(completed), Some(text), Some(most), true) =
-        (completed.as_str(), failed.as_str(), completions, completes || fails)
+        (completed.as_str(), failed.as_str(), completions, counts || counts_failed)
         && let Some(index) = indexes::overlap(completed, text, most)
     {
         let detail = format!("failedIndexes and completedIndexes overlap at index: {index}");
