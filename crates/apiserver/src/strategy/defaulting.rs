@@ -9,7 +9,7 @@ use super::{
     autoscaling, cron_job, daemon_set, deployment, job, limit_range, namespace, network_policy, persistent_volume, pod,
     pod_template, rbac, replica_set, replication_controller, secret, service, stateful_set, storage,
 };
-use crate::catalogue::{catalogue, keeps_zero, written_as_null};
+use crate::catalogue::{catalogue, written_as_null};
 
 /// Sets the defaults of one object; what is inside it comes later.
 type Defaulter = fn(&mut Fields);
@@ -63,12 +63,14 @@ fn walk(value: &mut Value, schema: &Schema, definition: Option<&str>, all: bool)
     }
 }
 
-/// Whether a text is empty by the schema's default, of a field that Go leaves out when it is empty.
+/// Whether it is the empty name of what is referred to: Go leaves that out, though the schema has it as the default.
 fn is_empty_default(key: &str, field: &Value, schema: &Schema, definition: &str) -> bool {
     field == ""
+        && key == "name"
+        && definition.starts_with("io.k8s.api.core.v1.")
+        && definition != "io.k8s.api.core.v1.NodeRuntimeHandler"
         && schema.properties.get(key).is_some_and(|link| link.default_value().is_some_and(|default| default == ""))
         && !schema.required.iter().any(|required| required == key)
-        && !keeps_zero(definition, key)
 }
 
 fn defaulter(definition: &str) -> Option<Defaulter> {

@@ -216,7 +216,7 @@ pub(super) fn carry_over(new: &mut Value, old: &Value) {
         }
     };
     if !was_name && !is_name {
-        if is_given(&Value::Object(spec.clone()), "clusterIP")
+        if !text_of(spec, "clusterIP").is_empty()
             && spec.get("clusterIP") != old_spec.get("clusterIP")
             && spec.get("clusterIPs") == old_spec.get("clusterIPs")
         {

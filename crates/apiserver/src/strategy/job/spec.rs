@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::super::fields::{at, number, text};
 use super::super::pod_spec;
-use super::super::rules::{Errors, named, non_negative_fields, one_of};
+use super::super::rules::{Errors, named, non_negative_fields, one_of_given};
 use super::policy;
 use crate::metadata::names;
 
@@ -43,7 +43,7 @@ pub(in crate::strategy) fn validate(spec: &Value, path: &FieldPath, errors: &mut
     let replacement = at(spec, "podReplacementPolicy");
     let replacements: &[&str] =
         if at(spec, "podFailurePolicy").is_null() { &["Failed", "TerminatingOrFailed"] } else { &["Failed"] };
-    one_of(replacement, &path.child("podReplacementPolicy"), replacements, errors);
+    one_of_given(replacement, &path.child("podReplacementPolicy"), replacements, errors);
     pod_spec::template(at(spec, "template"), &path.child("template"), errors);
     restart_policy(spec, &path.child("template.spec.restartPolicy"), errors);
 }
