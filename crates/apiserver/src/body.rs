@@ -46,9 +46,12 @@ impl Body {
         self
     }
 
-    /// Keeps `held` for as long as the body lives.
+    /// Keeps `held`, beside what it holds already, for as long as the body lives.
     pub(crate) fn holding(mut self, held: impl Any + Send) -> Self {
-        self.held = Some(Box::new(held));
+        self.held = Some(match self.held.take() {
+            Some(before) => Box::new((before, held)),
+            None => Box::new(held),
+        });
         self
     }
 
@@ -136,8 +139,8 @@ mod tests {
     #[tokio::test]
     async fn what_a_body_holds_goes_with_it() {
         let held = Arc::new(());
-        let body = Body::from("").holding(Arc::clone(&held));
-        assert_eq!(Arc::strong_count(&held), 2);
+        let body = Body::from("").holding(Arc::clone(&held)).holding(Arc::clone(&held));
+        assert_eq!(Arc::strong_count(&held), 3);
         drop(body);
         assert_eq!(Arc::strong_count(&held), 1);
     }

@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use controller_runtime_ambient::Ambient;
+use controller_runtime_metrics::{ApiServerMetrics, Registry as Metrics};
 use jiff::Timestamp;
 
 use crate::access::{Authorizer, TokenSigner};
@@ -40,6 +41,10 @@ pub(crate) struct Core {
     pub(crate) openapi: openapi::Documents,
     /// All objects.
     pub(crate) store: Arc<Store>,
+    /// What `/metrics` shows.
+    pub(crate) metrics: Metrics,
+    /// Where requests are counted.
+    pub(crate) counted: ApiServerMetrics,
     /// The cluster IPs and node ports of services.
     pub(crate) service_addresses: ServiceAddresses,
 }
@@ -54,7 +59,15 @@ impl Core {
         history: usize,
     ) -> Self {
         let history = HistoryLimits { events: history, bytes: MAX_HISTORY_BYTES };
+        let store = Arc::new(Store::new(history, MAX_STORED_BYTES));
+        let metrics = Metrics::new();
+        let counted = metrics.api_server();
+        let objects = Arc::downgrade(&store);
+        counted.count_objects(move || Some(objects.upgrade()?.sizes()));
+        metrics.register_process();
         Self {
+            metrics,
+            counted,
             webhook_services,
             admission_hooks: OnceLock::new(),
             tokens: TokenSigner::default(),
@@ -63,7 +76,7 @@ impl Core {
             authorizer,
             registry: Registry::new(),
             openapi: openapi::Documents::default(),
-            store: Arc::new(Store::new(history, MAX_STORED_BYTES)),
+            store,
             service_addresses: ServiceAddresses::default(),
         }
     }

@@ -17,6 +17,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod api_server;
 mod cache;
 mod cache_size;
 mod computed;
@@ -29,6 +30,7 @@ mod registry;
 mod rest_client;
 mod workqueue;
 
+pub use api_server::{ApiServerMetrics, RequestInWork, RequestKind};
 pub use cache::CacheMetrics;
 pub use cache_size::CacheSnapshot;
 pub use controller::{ActiveReconcile, ControllerMetrics, Outcome};

@@ -8,6 +8,7 @@ use prometheus_client::encoding::{prometheus_text, text};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Metric;
 
+use crate::api_server::ApiServerMetrics;
 use crate::cache::{CacheFamilies, CacheMetrics};
 use crate::controller::{ControllerFamilies, ControllerMetrics};
 use crate::format::Format;
@@ -29,6 +30,7 @@ struct Inner {
     queues: OnceLock<QueueFamilies>,
     rest_client: OnceLock<RestClientMetrics>,
     caches: OnceLock<CacheFamilies>,
+    api_server: OnceLock<ApiServerMetrics>,
 }
 
 #[derive(Debug, Default)]
@@ -142,6 +144,11 @@ impl Registry {
     /// The metrics of caches of a kind. All its series exist from now on, with 0.
     pub fn cache(&self, group: &str, version: &str, kind: &str) -> CacheMetrics {
         self.inner.caches.get_or_init(|| CacheFamilies::new(self)).of(group, version, kind)
+    }
+
+    /// The metrics of an API server that answers requests.
+    pub fn api_server(&self) -> ApiServerMetrics {
+        self.inner.api_server.get_or_init(|| ApiServerMetrics::new(self)).clone()
     }
 
     /// Shows how long requests to API servers took and waited for the client's rate limit, by verb and host:

@@ -8,6 +8,8 @@ pub(crate) mod deadline;
 pub(crate) mod decode;
 mod documents;
 mod health;
+pub(crate) mod measure;
+mod metrics;
 pub(crate) mod negotiate;
 mod open_api;
 mod openid;
@@ -38,7 +40,8 @@ use crate::verbs::{self, Call};
 
 /// Answers one request. The user is authenticated and authorized.
 pub(crate) async fn handle(core: &Arc<Core>, parts: &Parts, user: &Identity, body: Bytes) -> Response<Body> {
-    if let Some(response) = health::respond(parts).or_else(|| version::respond(parts)) {
+    let whole = health::respond(parts).or_else(|| version::respond(parts)).or_else(|| metrics::respond(core, parts));
+    if let Some(response) = whole {
         return response;
     }
     match Route::of(parts.uri.path()) {

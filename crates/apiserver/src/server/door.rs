@@ -8,6 +8,7 @@ use http::header::{CONTENT_TYPE, USER_AGENT};
 use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use tokio::time::Instant;
 
 use super::audit_id::{AUDIT_ID, AuditIds};
 use super::prompt::TooSlow;
@@ -19,6 +20,7 @@ use crate::pipeline;
 use crate::pipeline::authenticate::Peer;
 use crate::pipeline::authorize::authorize;
 use crate::pipeline::deadline;
+use crate::pipeline::measure::Measured;
 use crate::status::ApiError;
 
 /// The largest request body, in bytes: kube-apiserver's limit.
@@ -42,9 +44,28 @@ impl Door {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let audit_id = self.audit_ids.of(request.headers());
-        let mut response = self.answer_named(request, peer).await;
+        let mut response = self.answer_measured(request, peer).await;
         response.headers_mut().insert(AUDIT_ID, audit_id);
         response
+    }
+
+    async fn answer_measured<B>(&self, request: Request<B>, peer: &Peer) -> Response<Body>
+    where
+        B: http_body::Body<Data = Bytes>,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let (parts, body) = request.into_parts();
+        let Some(measured) = Measured::of(&self.core, &parts) else {
+            return self.answer_named(Request::from_parts(parts, body), peer).await;
+        };
+        let kind = measured.kind();
+        let began = Instant::now();
+        let in_work = self.core.counted.began(&kind);
+        let response = self.answer_named(Request::from_parts(parts, body), peer).await;
+        let size = response.body().bytes().map(Bytes::len);
+        self.core.counted.answered(&kind, response.status().as_u16(), began.elapsed(), size);
+        // A watch is open for as long as its body.
+        if size.is_none() { response.map(|body| body.holding(in_work)) } else { response }
     }
 
     async fn answer_named<B>(&self, request: Request<B>, peer: &Peer) -> Response<Body>

@@ -109,6 +109,16 @@ impl Store {
         self.state.lock().revision
     }
 
+    /// How many objects there are, by group and plural.
+    pub(crate) fn sizes(&self) -> Vec<(String, String, usize)> {
+        let state = self.state.lock();
+        let sizes = state.collections.iter().map(|(name, collection)| {
+            let (plural, group) = name.split_once('.').unwrap_or((name, ""));
+            (group.to_owned(), plural.to_owned(), collection.objects.len())
+        });
+        sizes.collect()
+    }
+
     /// The object under a key.
     pub(crate) fn get(&self, collection: &str, key: &ObjectKey) -> Option<Arc<Object>> {
         self.state.lock().collections.get(collection)?.objects.get(key).cloned()

@@ -276,3 +276,29 @@ async fn a_body_over_the_limit_is_refused() {
     }
     server.shutdown().await;
 }
+
+#[tokio::test]
+async fn requests_and_objects_are_counted() {
+    let server = server();
+    let door = Door::InProcess(server.service());
+    let token = Some("admin-token");
+    door.get("/api/v1/namespaces/default/configmaps", token).await;
+    door.get("/api/v1/namespaces/default/madeup", token).await;
+    let config_map = r#"{"metadata":{"name":"a"}}"#;
+    door.send(request("POST", "/api/v1/namespaces/default/configmaps?dryRun=All", token, config_map)).await;
+    door.send(request("POST", "/api/v1/namespaces/default/configmaps", token, config_map)).await;
+    let text = door.get("/metrics", token).await.text().to_owned();
+    let shown = |prefix: &str| text.lines().filter(|line| line.starts_with(prefix)).collect::<Vec<_>>().join("\n");
+    insta::assert_snapshot!(shown("apiserver_request_total{"), @r#"
+    apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="configmaps",scope="namespace",subresource="",verb="LIST",version="v1"} 1
+    apiserver_request_total{code="201",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"} 1
+    apiserver_request_total{code="201",component="apiserver",dry_run="All",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"} 1
+    "#);
+    insta::assert_snapshot!(shown(r#"apiserver_resource_objects{group="",resource="configmaps""#), @r#"apiserver_resource_objects{group="",resource="configmaps"} 1.0"#);
+    insta::assert_snapshot!(shown("apiserver_current_inflight_requests"), @r#"
+    apiserver_current_inflight_requests{request_kind="mutating"} 0
+    apiserver_current_inflight_requests{request_kind="readOnly"} 1
+    "#);
+    assert!(!text.contains("madeup"), "a word of a client's own became a label");
+    server.shutdown().await;
+}
