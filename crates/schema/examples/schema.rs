@@ -2,7 +2,9 @@
 //!
 //! `cargo run -p controller-runtime-schema --example schema`
 
-use controller_runtime_schema::{FieldPath, Schema, check_structural, default, prune, validate, validate_lists};
+use controller_runtime_schema::{
+    EarlierRules, FieldPath, Schema, check_structural, default, prune, validate, validate_lists,
+};
 use serde_json::{Value, json};
 
 fn schema() -> Value {
@@ -27,7 +29,7 @@ fn schema() -> Value {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let problems = check_structural(&schema(), &FieldPath::new("schema"), false);
+    let problems = check_structural(&schema(), &FieldPath::new("schema"), false, EarlierRules::Changed);
     println!("the schema has {} problems", problems.len());
     let schema = Schema::from_json(&schema())?;
     for spec in [

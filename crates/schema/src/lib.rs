@@ -24,8 +24,8 @@
 //! # Ok::<(), controller_runtime_schema::SchemaError>(())
 //! ```
 //!
-//! Absent: rules in CEL (`x-kubernetes-validations`) are kept in the schema, and their form is checked, but nothing
-//! evaluates them.
+//! Rules in CEL (`x-kubernetes-validations`) are compiled by [`check_structural`], with an estimate of what they can cost,
+//! and evaluated by a [`RuleValidator`].
 
 pub mod cel;
 mod default;
@@ -46,6 +46,7 @@ mod structural;
 mod validate;
 mod validation;
 
+pub use crate::cel::rule::{EarlierRules, RuleFindings, RuleValidator};
 pub use default::{default, fill_defaults};
 pub use definitions::{DefinitionSource, Definitions};
 pub use embedded::validate_embedded;

@@ -55,7 +55,7 @@ pub struct Schema {
     pub patch_strategy: PatchStrategy,
     /// `x-kubernetes-patch-merge-key`, of built-in kinds only.
     pub patch_merge_key: Option<String>,
-    /// `x-kubernetes-validations`: rules in CEL, as they were written. Nothing evaluates them yet.
+    /// `x-kubernetes-validations`: rules in CEL, as they were written.
     pub rules: Vec<Value>,
     /// `x-kubernetes-group-version-kind`: the kinds that have this schema.
     pub group_version_kinds: Vec<GroupVersionKind>,

@@ -1,7 +1,7 @@
 //! Custom resources: what a CustomResourceDefinition must be, what it adds to the served resources, and how its objects
 //! behave.
 //!
-//! Absent: conversion by webhook, and rules in CEL, which are kept and published but not evaluated.
+//! Absent: conversion by webhook.
 
 mod accept;
 mod column;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use controller_runtime_schema::{
-    FieldError, FieldPath, Schema, prune, validate, validate_embedded, validate_lists, validate_update,
+    FieldError, FieldErrorKind, FieldPath, RuleValidator, Schema, prune, validate, validate_embedded, validate_lists,
+    validate_update,
 };
 use serde_json::Value;
 
@@ -22,6 +23,8 @@ pub(super) struct ObjectStrategy {
     schema: Arc<Schema>,
     /// What the version says in which objects are stored, where that is another one.
     storage: Option<Arc<Schema>>,
+    /// The rules in CEL, compiled once for the definition.
+    rules: Option<RuleValidator>,
     has_status: bool,
     scale: Option<ScalePaths>,
     selectable_fields: Vec<String>,
@@ -36,7 +39,8 @@ impl ObjectStrategy {
         scale: Option<ScalePaths>,
         selectable_fields: Vec<String>,
     ) -> Self {
-        Self { definition: definition.to_owned(), schema, storage, has_status, scale, selectable_fields }
+        let rules = RuleValidator::new(&schema, true);
+        Self { definition: definition.to_owned(), schema, storage, rules, has_status, scale, selectable_fields }
     }
 
     /// Rules of the scale subresource: `replicas` is a number of pods.
@@ -77,6 +81,23 @@ impl ObjectStrategy {
     fn embedded(&self, object: &Value) -> Vec<FieldError> {
         validate_embedded(object, &self.schema, &FieldPath::root(), false, &embedded::validate)
     }
+}
+
+/// What is said where errors are such that rules can't be asked.
+fn unchecked(errors: &[FieldError]) -> Option<FieldError> {
+    let blocks = |error: &FieldError| {
+        matches!(
+            error.kind,
+            FieldErrorKind::NotSupported
+                | FieldErrorKind::Required
+                | FieldErrorKind::TooLong
+                | FieldErrorKind::TooMany
+                | FieldErrorKind::TypeInvalid
+        )
+    };
+    let detail = "some validation rules were not checked because the object was invalid; correct the existing errors to \
+                  complete validation";
+    errors.iter().any(blocks).then(|| FieldError::invalid(&FieldPath::root(), Value::Null, detail))
 }
 
 fn finalizers(object: &Value) -> Vec<&str> {
@@ -147,10 +168,22 @@ impl Strategy for ObjectStrategy {
         errors.extend(self.scale(object, true));
         errors.extend(self.embedded(object));
         errors.extend(validate_lists(object, &self.schema, &FieldPath::root()));
+        if let Some(rules) = &self.rules {
+            match unchecked(&errors) {
+                Some(error) => errors.push(error),
+                None => errors.extend(rules.validate(object, None, &FieldPath::root()).errors),
+            }
+        }
         errors
     }
 
-    fn validate_update(&self, new: &Value, old: &Value, subresource: Option<&str>) -> Vec<FieldError> {
+    fn review_update(
+        &self,
+        new: &Value,
+        old: &Value,
+        subresource: Option<&str>,
+        warn: &mut dyn FnMut(String),
+    ) -> Vec<FieldError> {
         let root = FieldPath::root();
         let is_status = subresource == Some("status");
         let mut errors = if is_status {
@@ -169,6 +202,15 @@ impl Strategy for ObjectStrategy {
         // Doubles that are there already are not held against a change.
         if validate_lists(old, &self.schema, &root).is_empty() {
             errors.extend(validate_lists(new, &self.schema, &root));
+        }
+        if let Some(rules) = &self.rules {
+            if let Some(error) = unchecked(&errors) {
+                errors.push(error);
+                return errors;
+            }
+            let found = rules.validate_update(new, old, &root);
+            found.warnings.iter().for_each(|warning| warn(warning.to_string()));
+            errors.extend(found.errors);
         }
         errors
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use controller_runtime_schema::{FieldError, FieldPath, check_structural};
+use controller_runtime_schema::{EarlierRules, FieldError, FieldPath, check_structural};
 use serde_json::{Value, json};
 
 use super::accept::is_protected_group;
@@ -21,7 +21,7 @@ pub(super) fn validate_create(definition: Definition<'_>) -> Vec<FieldError> {
             errors.push(FieldError::invalid(&metadata.child(key), name, detail));
         }
     }
-    spec(definition, &mut errors);
+    spec(definition, None, &mut errors);
     stored_versions(definition, &mut errors);
     approval(definition, None, &mut errors);
     preserve_unknown_fields(definition, &mut errors);
@@ -31,7 +31,7 @@ pub(super) fn validate_create(definition: Definition<'_>) -> Vec<FieldError> {
 /// What is wrong with a changed definition, beyond its metadata.
 pub(super) fn validate_update(definition: Definition<'_>, old: Definition<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    spec(definition, &mut errors);
+    spec(definition, Some(old), &mut errors);
     let path = FieldPath::new("spec");
     let mut immutable = |path: &FieldPath, new: &str, old: &str| {
         if new != old {
@@ -60,7 +60,7 @@ pub(super) fn validate_status(definition: Definition<'_>) -> Vec<FieldError> {
     errors
 }
 
-fn spec(definition: Definition<'_>, errors: &mut Vec<FieldError>) {
+fn spec(definition: Definition<'_>, old: Option<Definition<'_>>, errors: &mut Vec<FieldError>) {
     let path = FieldPath::new("spec");
     group(definition.group(), &path.child("group"), errors);
     match definition.scope() {
@@ -81,7 +81,7 @@ fn spec(definition: Definition<'_>, errors: &mut Vec<FieldError>) {
             errors.push(FieldError::invalid(&versions_at.index(index).child("name"), version.name(), problem));
         }
         deprecation(*version, &versions_at.index(index), errors);
-        parts(definition, index, *version, false, errors);
+        parts(definition, index, (*version, earlier_rules(*version, old)), false, errors);
     }
     version_list(definition, &versions_at, errors);
     if let Some(first) = versions.first()
@@ -96,7 +96,7 @@ fn spec(definition: Definition<'_>, errors: &mut Vec<FieldError>) {
     }
     asked_names(definition, errors);
     if let Some(first) = versions.first() {
-        parts(definition, 0, *first, true, errors);
+        parts(definition, 0, (*first, earlier_rules(*first, old)), true, errors);
     }
     if let Some(value) = definition.conversion() {
         errors.extend(conversion::validate(value, &path.child("conversion")));
@@ -121,8 +121,23 @@ fn joined(problems: &[String]) -> Option<String> {
     (!problems.is_empty()).then(|| problems.join(","))
 }
 
+/// What is known of the rules of a version from before a change.
+fn earlier_rules(version: Version<'_>, old: Option<Definition<'_>>) -> EarlierRules {
+    let earlier = old.and_then(|old| old.versions().into_iter().find(|earlier| earlier.name() == version.name()));
+    match earlier {
+        Some(earlier) if earlier.schema() == version.schema() => EarlierRules::Unchanged,
+        _ => EarlierRules::Changed,
+    }
+}
+
 /// The parts of a version that all versions share, or those that it has of its own.
-fn parts(definition: Definition<'_>, index: usize, version: Version<'_>, shared: bool, errors: &mut Vec<FieldError>) {
+fn parts(
+    definition: Definition<'_>,
+    index: usize,
+    (version, earlier): (Version<'_>, EarlierRules),
+    shared: bool,
+    errors: &mut Vec<FieldError>,
+) {
     let is_due = |part| definition.is_shared(part) == shared;
     if is_due(Part::Schema)
         && let Some(schema) = version.schema()
@@ -130,7 +145,7 @@ fn parts(definition: Definition<'_>, index: usize, version: Version<'_>, shared:
         let has_status =
             version.has_status() || (shared && definition.versions().iter().any(|version| version.has_status()));
         let at = definition.part(index, Part::Schema).child("openAPIV3Schema");
-        errors.extend(check_structural(schema, &at, has_status));
+        errors.extend(check_structural(schema, &at, has_status, earlier));
     }
     if is_due(Part::Subresources)
         && let Some(scale) = version.scale()

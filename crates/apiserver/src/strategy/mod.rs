@@ -78,7 +78,7 @@ pub(crate) struct Change<'a> {
 /// Order on create: decode and prune, [`default`](Strategy::default), metadata is filled in,
 /// [`prepare_create`](Strategy::prepare_create), [`validate`](Strategy::validate). On update: decode and prune,
 /// `default`, metadata is carried over from the stored object,
-/// [`prepare_update`](Strategy::prepare_update), generation, [`validate_update`](Strategy::validate_update).
+/// [`prepare_update`](Strategy::prepare_update), generation, [`review_update`](Strategy::review_update).
 pub(crate) trait Strategy: Debug + Send + Sync {
     /// The name of the schema, for kinds that are Go types on the reference; `None` for custom resources.
     fn definition(&self) -> Option<&'static str> {
@@ -130,6 +130,17 @@ pub(crate) trait Strategy: Debug + Send + Sync {
     /// Rules for a changed object.
     fn validate_update(&self, new: &Value, _old: &Value, _subresource: Option<&str>) -> Vec<FieldError> {
         self.validate(new)
+    }
+
+    /// The rules for a changed object, and as warnings what they don't hold against it since it was there before.
+    fn review_update(
+        &self,
+        new: &Value,
+        old: &Value,
+        subresource: Option<&str>,
+        _warn: &mut dyn FnMut(String),
+    ) -> Vec<FieldError> {
+        self.validate_update(new, old, subresource)
     }
 
     /// What a client should know about an object that it wrote, as texts of `Warning` headers. `old` is the object

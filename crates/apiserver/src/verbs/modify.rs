@@ -185,7 +185,8 @@ fn copy_member(object: &mut Value, key: &str, from: &Value) {
 fn check(call: &Call, options: &WriteOptions, new: &mut Value, live: &Value) -> Result<(), ApiError> {
     let resource = &call.resource;
     let mut errors = validate::update(new, live, resource);
-    errors.extend(resource.strategy.validate_update(new, live, call.subresource.as_deref()));
+    let mut warn = |text| call.warn(text);
+    errors.extend(resource.strategy.review_update(new, live, call.subresource.as_deref(), &mut warn));
     validate::keep_distinct(&mut errors, resource);
     if errors.is_empty() && call.subresource.is_none() {
         let cx = StrategyContext { core: &call.core, dry_run: options.dry_run };

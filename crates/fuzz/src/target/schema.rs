@@ -1,13 +1,15 @@
 //! Schemas of custom resources: a schema and a value.
 
-use controller_runtime_schema::{FieldPath, Schema, check_structural, default, prune, validate, validate_lists};
+use controller_runtime_schema::{
+    EarlierRules, FieldPath, Schema, check_structural, default, prune, validate, validate_lists,
+};
 use serde_json::json;
 
 use crate::document::{documents, lines};
 
 pub(super) fn run(data: &[u8]) {
     let Some([schema, value]) = documents(data) else { return };
-    let wrong = check_structural(&schema, &FieldPath::new("schema"), true);
+    let wrong = check_structural(&schema, &FieldPath::new("schema"), true, EarlierRules::Changed);
     let Ok(schema) = Schema::from_json(&schema) else { return };
     validate(&value, &schema, &FieldPath::new("spec"));
     validate_lists(&value, &schema, &FieldPath::new("spec"));

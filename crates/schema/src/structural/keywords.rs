@@ -3,8 +3,10 @@
 use serde_json::Value;
 
 use super::props::{Additional, Props};
+use crate::cel::rule::{RuleCheck, RuleScope, resolve_field_path};
 use crate::field_error::FieldError;
 use crate::field_path::FieldPath;
+use crate::schema::Schema;
 
 /// What the place of a schema forbids.
 #[derive(Clone, Copy, Default)]
@@ -13,19 +15,39 @@ struct Place<'a> {
     /// Why defaults are forbidden; `None` where they aren't.
     no_defaults: Option<&'a str>,
     in_metadata: bool,
+    /// The nearest schema around it whose values can't be told what they were before a change.
+    uncorrelatable: Option<&'a FieldPath>,
+    /// `None` where rules aren't compiled.
+    rules: Option<&'a RuleScope<'a>>,
 }
 
-pub(super) fn check(props: Props<'_>, root: &FieldPath, errors: &mut Vec<FieldError>) {
-    visit(props, root, Place { is_root: true, ..Place::default() }, errors);
+/// What is found on the way.
+struct Findings<'a> {
+    errors: &'a mut Vec<FieldError>,
+    rules: &'a mut RuleCheck,
 }
 
-fn visit(props: Props<'_>, path: &FieldPath, place: Place<'_>, errors: &mut Vec<FieldError>) {
-    alone(props, path, place, errors);
+/// Checks a schema and the schemas below it. Rules are compiled if there is a `scope`.
+pub(super) fn check(
+    props: Props<'_>,
+    root: &FieldPath,
+    scope: Option<&RuleScope<'_>>,
+    rules: &mut RuleCheck,
+    errors: &mut Vec<FieldError>,
+) {
+    let place = Place { is_root: true, rules: scope, ..Place::default() };
+    visit(props, root, place, &mut Findings { errors, rules });
+}
+
+fn visit(props: Props<'_>, path: &FieldPath, place: Place<'_>, found: &mut Findings<'_>) {
+    let before = found.errors.len();
+    alone(props, path, place, found.errors);
     if props.flag("uniqueItems") {
         let detail = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
-        errors.push(FieldError::forbidden(&path.child("uniqueItems"), detail));
+        found.errors.push(FieldError::forbidden(&path.child("uniqueItems"), detail));
     }
-    children(props, path, place, errors);
+    children(props, path, place, found);
+    let errors = &mut *found.errors;
     if props.get("x-kubernetes-preserve-unknown-fields") == Some(&Value::Bool(false)) {
         let at = path.child("x-kubernetes-preserve-unknown-fields");
         errors.push(FieldError::invalid(&at, false, "must be true or undefined"));
@@ -35,6 +57,10 @@ fn visit(props: Props<'_>, path: &FieldPath, place: Place<'_>, errors: &mut Vec<
     list_map(props, path, errors);
     keys_are_given(props, path, errors);
     rules(props, path, errors);
+    // Rules of a schema that is wrong itself would give errors that help nobody.
+    if let Some(scope) = place.rules.filter(|_| found.errors.len() == before) {
+        found.rules.place(scope, path, place.uncorrelatable);
+    }
 }
 
 fn alone(props: Props<'_>, path: &FieldPath, place: Place<'_>, errors: &mut Vec<FieldError>) {
@@ -67,46 +93,52 @@ fn alone(props: Props<'_>, path: &FieldPath, place: Place<'_>, errors: &mut Vec<
     }
 }
 
-fn children(props: Props<'_>, path: &FieldPath, place: Place<'_>, errors: &mut Vec<FieldError>) {
-    let below = Place { is_root: false, ..place };
+fn children(props: Props<'_>, path: &FieldPath, place: Place<'_>, found: &mut Findings<'_>) {
+    let below = Place { is_root: false, rules: None, ..place };
     if let Some(additional) = props.additional() {
         let at = path.child("additionalProperties");
         if props.has_properties() && !matches!(additional, Additional::Any(true)) {
-            errors.push(FieldError::forbidden(&at, "additionalProperties and properties are mutual exclusive"));
+            found.errors.push(FieldError::forbidden(&at, "additionalProperties and properties are mutual exclusive"));
         }
         if let Additional::Schema(child) = additional {
             let reason = "inside additionalProperties applying to object metadata";
             let no_defaults = if place.in_metadata { Some(reason) } else { place.no_defaults };
-            visit(child, &at, Place { no_defaults, ..below }, errors);
+            let scope = place.rules.and_then(RuleScope::values);
+            visit(child, &at, Place { no_defaults, rules: scope.as_ref(), ..below }, found);
         }
     }
     for (name, child) in props.properties() {
         let at = path.child("properties").key(name);
+        let scope = place.rules.and_then(|scope| scope.property(name));
+        let below = Place { rules: scope.as_ref(), ..below };
         let is_resource = place.is_root || props.flag("x-kubernetes-embedded-resource");
         if is_resource && matches!(name, "metadata" | "kind" | "apiVersion") {
             let reason = format!("in top-level {name}");
             let no_defaults = if place.is_root { Some(reason.as_str()) } else { place.no_defaults };
-            visit(child, &at, Place { in_metadata: true, no_defaults, ..below }, errors);
+            visit(child, &at, Place { in_metadata: true, no_defaults, ..below }, found);
         } else {
-            visit(child, &at, below, errors);
+            visit(child, &at, below, found);
         }
     }
     if let Some(child) = props.schema("not") {
-        visit(child, &path.child("not"), below, errors);
+        visit(child, &path.child("not"), below, found);
     }
     for key in ["allOf", "oneOf", "anyOf"] {
         for (index, child) in props.schemas(key) {
-            visit(child, &path.child(key).index(index), below, errors);
+            visit(child, &path.child(key).index(index), below, found);
         }
     }
     for (name, child) in props.map("definitions") {
-        visit(child, &path.child("definitions").key(name), below, errors);
+        visit(child, &path.child("definitions").key(name), below, found);
     }
+    let is_keyed = props.text("x-kubernetes-list-type") == "map";
+    let uncorrelatable = place.uncorrelatable.or((!is_keyed).then_some(path));
     if let Some(child) = props.schema("items") {
-        visit(child, &path.child("items"), below, errors);
+        let scope = place.rules.and_then(RuleScope::items);
+        visit(child, &path.child("items"), Place { uncorrelatable, rules: scope.as_ref(), ..below }, found);
     }
     for (index, child) in props.schemas("items") {
-        visit(child, &path.child("items").index(index), below, errors);
+        visit(child, &path.child("items").index(index), Place { uncorrelatable, ..below }, found);
     }
 }
 
@@ -242,7 +274,7 @@ fn keys_are_given(props: Props<'_>, path: &FieldPath, errors: &mut Vec<FieldErro
     }
 }
 
-/// The form of CEL rules; what they say isn't looked at.
+/// The form of CEL rules.
 fn rules(props: Props<'_>, path: &FieldPath, errors: &mut Vec<FieldError>) {
     const REASONS: [&str; 4] =
         ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
@@ -275,6 +307,10 @@ fn rules(props: Props<'_>, path: &FieldPath, errors: &mut Vec<FieldError>) {
         }
         if has_newline(field) {
             errors.push(FieldError::invalid(&at.child("fieldPath"), field, "must not contain line breaks"));
+        }
+        let resolves = |schema: Schema| resolve_field_path(field, &schema).is_some();
+        if !field.is_empty() && !Schema::from_json(&props.json()).map_or(true, resolves) {
+            errors.push(FieldError::invalid(&at.child("fieldPath"), field, "must be a valid path"));
         }
     }
 }

@@ -9,6 +9,7 @@ mod shape;
 use serde_json::Value;
 
 use self::props::Props;
+use crate::cel::rule::{EarlierRules, RuleCheck, RuleScope};
 use crate::field_error::FieldError;
 use crate::field_path::FieldPath;
 use crate::schema::Schema;
@@ -18,16 +19,17 @@ use crate::schema::Schema;
 ///
 /// With `has_status` the version has the status subresource, which limits what may stand at the top of the schema.
 /// The errors and their order are kube-apiserver's, but for maps, whose entries are taken in the order of their names.
-/// CEL rules are only checked for their form.
+/// CEL rules are compiled, and what they can cost is limited; `earlier` says whether the schema was installed before.
 ///
 /// ```
-/// use controller_runtime_schema::{FieldPath, check_structural};
+/// use controller_runtime_schema::{EarlierRules, FieldPath, check_structural};
 /// use serde_json::json;
 ///
-/// let errors = check_structural(&json!({"properties": {"spec": {"type": "object"}}}), &FieldPath::new("schema"), false);
+/// let schema = json!({"properties": {"spec": {"type": "object"}}});
+/// let errors = check_structural(&schema, &FieldPath::new("schema"), false, EarlierRules::Changed);
 /// assert_eq!(errors[0].to_string(), "schema.type: Required value: must not be empty at the root");
 /// ```
-pub fn check_structural(schema: &Value, root: &FieldPath, has_status: bool) -> Vec<FieldError> {
+pub fn check_structural(schema: &Value, root: &FieldPath, has_status: bool, earlier: EarlierRules) -> Vec<FieldError> {
     let props = Props::new(schema);
     let mut errors = Vec::new();
     if has_status {
@@ -37,6 +39,7 @@ pub fn check_structural(schema: &Value, root: &FieldPath, has_status: bool) -> V
         errors.push(FieldError::forbidden(&root.child("nullable"), "nullable cannot be true at the root"));
     }
     let mut unsupported = None;
+    let mut sound = None;
     if let Some(message) = shape::unsupported(props) {
         unsupported = Some(FieldError::invalid(root, "", message));
     } else {
@@ -48,13 +51,17 @@ pub fn check_structural(schema: &Value, root: &FieldPath, has_status: bool) -> V
             && let Ok(parsed) = Schema::from_json(schema)
         {
             found = defaults::check(&parsed, root);
+            sound = found.is_empty().then_some(parsed);
         }
         errors.extend(found);
     }
-    keywords::check(props, root, &mut errors);
+    let mut rules = RuleCheck::new(earlier);
+    keywords::check(props, root, sound.as_ref().map(RuleScope::root).as_ref(), &mut rules, &mut errors);
+    errors.extend(rules.take_errors());
     if errors.is_empty() {
         errors.extend(unsupported);
     }
+    errors.extend(rules.total(root));
     errors
 }
 

@@ -1,10 +1,10 @@
 use serde_json::{Value, json};
 
-use super::check_structural;
+use super::{EarlierRules, check_structural};
 use crate::field_path::FieldPath;
 
 fn check(schema: &Value, has_status: bool, expected: &[&str]) {
-    let errors = check_structural(schema, &FieldPath::new("s"), has_status);
+    let errors = check_structural(schema, &FieldPath::new("s"), has_status, EarlierRules::Changed);
     assert_eq!(errors.iter().map(ToString::to_string).collect::<Vec<_>>(), expected, "errors of {schema}");
 }
 

@@ -22,7 +22,6 @@ pub(crate) struct Checked {
     /// The type of each part, by its id.
     pub(crate) types: HashMap<u64, CelType>,
     /// The forms of a function that a call may mean, by its id.
-    #[expect(dead_code, reason = "for the estimate of costs")]
     pub(crate) overloads: HashMap<u64, Vec<&'static str>>,
     /// The calls whose receiver is no value but part of the function's name, such as `optional.of`, and that name.
     pub(crate) qualified: HashMap<u64, String>,

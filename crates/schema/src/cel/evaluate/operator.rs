@@ -128,7 +128,7 @@ fn concatenated<'a>(one: &CelList<'a>, other: &CelList<'a>) -> CelValue<'a> {
             None => values.push(value),
         }
     }
-    CelValue::list(values)
+    CelValue::List(one.with_values(values))
 }
 
 fn element<'a>(of: &CelValue<'a>, index: &CelValue<'a>) -> Outcome<'a> {

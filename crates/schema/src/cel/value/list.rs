@@ -10,6 +10,8 @@ use crate::schema::{ListType, Schema};
 pub enum CelList<'a> {
     /// Values of an expression.
     Values(Rc<[CelValue<'a>]>),
+    /// Values that were joined to a list with a schema, which says how they are told apart.
+    Joined(Rc<[CelValue<'a>]>, &'a Schema),
     /// A JSON list and its schema, if it is known.
     Json(&'a [Value], Option<&'a Schema>),
 }
@@ -18,7 +20,7 @@ impl<'a> CelList<'a> {
     /// How many values it has.
     pub(crate) fn len(&self) -> usize {
         match self {
-            Self::Values(values) => values.len(),
+            Self::Values(values) | Self::Joined(values, _) => values.len(),
             Self::Json(items, _) => items.len(),
         }
     }
@@ -26,7 +28,7 @@ impl<'a> CelList<'a> {
     /// The value at an index from zero.
     pub(crate) fn get(&self, index: usize) -> Option<CelValue<'a>> {
         match self {
-            Self::Values(values) => values.get(index).cloned(),
+            Self::Values(values) | Self::Joined(values, _) => values.get(index).cloned(),
             Self::Json(items, schema) => items.get(index).map(|item| element(item, *schema)),
         }
     }
@@ -38,17 +40,27 @@ impl<'a> CelList<'a> {
 
     /// How its values are told apart, by its schema.
     pub(crate) fn list_type(&self) -> ListType {
-        match self {
-            Self::Json(_, Some(schema)) => schema.list_type.unwrap_or(ListType::Atomic),
-            _ => ListType::Atomic,
-        }
+        self.schema().and_then(|schema| schema.list_type).unwrap_or(ListType::Atomic)
     }
 
     /// The fields by which values of a list of type map are told apart.
     pub(crate) fn keys(&self) -> &'a [String] {
+        self.schema().map(|schema| schema.list_map_keys.as_slice()).unwrap_or_default()
+    }
+
+    /// The same kind of list with other values.
+    pub(crate) fn with_values(&self, values: Vec<CelValue<'a>>) -> Self {
+        match self.schema() {
+            Some(schema) => Self::Joined(values.into(), schema),
+            None => Self::Values(values.into()),
+        }
+    }
+
+    fn schema(&self) -> Option<&'a Schema> {
         match self {
-            Self::Json(_, Some(schema)) => &schema.list_map_keys,
-            _ => &[],
+            Self::Values(_) => None,
+            Self::Joined(_, schema) => Some(schema),
+            Self::Json(_, schema) => *schema,
         }
     }
 }
