@@ -1,4 +1,4 @@
-//! What others have to say about a write before it happens: mutating and validating webhooks
+//! What others have to say about a write before it happens: built-in plugins, mutating and validating webhooks
 //! (`admissionregistration.k8s.io/v1`), and the hooks of the process around them.
 
 mod ask_hooks;
@@ -7,6 +7,7 @@ mod caller;
 mod certificate;
 mod hook;
 mod matching;
+mod plugin;
 mod review;
 mod webhook;
 
@@ -28,7 +29,7 @@ use crate::status::ApiError;
 use crate::store::ObjectKey;
 use crate::verbs::{Call, WriteOptions, set_defaults};
 
-/// Lets the mutating webhooks change an object that is about to be written.
+/// Lets plugins and the mutating webhooks change an object that is about to be written.
 pub(crate) async fn mutate(
     call: &Call,
     operation: Operation,
@@ -36,6 +37,7 @@ pub(crate) async fn mutate(
     old: Option<&Value>,
     options: &WriteOptions,
 ) -> Result<(), ApiError> {
+    plugin::mutate(plugin::Write { call, operation, old }, object)?;
     let webhooks = webhooks(&call.core.store, Phase::Mutating);
     if (webhooks.is_empty() && call.core.admission_hooks().is_empty()) || attributes::is_exempt(&call.resource) {
         return Ok(());
@@ -64,7 +66,7 @@ pub(crate) async fn mutate(
     Ok(())
 }
 
-/// Asks the validating webhooks about an object as it would be stored.
+/// Asks plugins and the validating webhooks about an object as it would be stored.
 pub(crate) async fn validate(
     call: &Call,
     operation: Operation,
@@ -72,6 +74,7 @@ pub(crate) async fn validate(
     old: Option<&Value>,
     options: &WriteOptions,
 ) -> Result<(), ApiError> {
+    plugin::validate(plugin::Write { call, operation, old }, object)?;
     let webhooks = webhooks(&call.core.store, Phase::Validating);
     if (webhooks.is_empty() && call.core.admission_hooks().is_empty()) || attributes::is_exempt(&call.resource) {
         return Ok(());

@@ -233,7 +233,6 @@ fn check_kind(call: &Call, value: &mut Value) -> Result<(), ApiError> {
         kind.clone_from(&resource.kind);
     }
     if api_version != resource.api_version() || kind != resource.kind {
-        let version = api_version.rsplit('/').next().unwrap_or_default();
         if !typed && api_version != resource.api_version() {
             return Err(ApiError::bad_request(format!(
                 "the API version in the data ({api_version}) does not match the expected API version ({})",
@@ -245,20 +244,7 @@ fn check_kind(call: &Call, value: &mut Value) -> Result<(), ApiError> {
                 FieldError::invalid(&FieldPath::new("kind"), kind.as_str(), format!("must be {}", resource.kind));
             return Err(ApiError::invalid(&resource.group, &kind, fields::text(value, "name"), &[error]));
         }
-        let why = if is_registered(&api_version, &kind) {
-            format!(
-                "converting ({version}.{kind}) to ({}.{}): unknown conversion",
-                resource.go_package(),
-                resource.kind
-            )
-        } else {
-            format!("no kind {} is registered for version {} {SCHEME}", quote(&kind), quote(&api_version))
-        };
-        return Err(ApiError::bad_request(format!(
-            "{kind} in version {} cannot be handled as a {}: {why}",
-            quote(version),
-            resource.kind
-        )));
+        return Err(wrong_kind(&api_version, &kind, resource.go_package(), &resource.kind));
     }
     if let Some(members) = value.as_object_mut() {
         members.insert("apiVersion".to_owned(), Value::String(api_version));
@@ -268,6 +254,28 @@ fn check_kind(call: &Call, value: &mut Value) -> Result<(), ApiError> {
         }
     }
     Ok(())
+}
+
+/// 400 for a body that is of another kind than `wanted`, which stands in a package of Go.
+pub(crate) fn wrong_kind(api_version: &str, kind: &str, package: &str, wanted: &str) -> ApiError {
+    let version = api_version.rsplit('/').next().unwrap_or_default();
+    let why = if is_registered(api_version, kind) {
+        format!("converting ({version}.{kind}) to ({package}.{wanted}): unknown conversion")
+    } else {
+        format!("no kind {} is registered for version {} {SCHEME}", quote(kind), quote(api_version))
+    };
+    ApiError::bad_request(format!("{kind} in version {} cannot be handled as a {wanted}: {why}", quote(version)))
+}
+
+/// 400 for a body with a field of a wrong type; `definition` is the schema's name.
+pub(crate) fn check_types(value: &Value, definition: &str) -> Result<(), ApiError> {
+    let Ok(Some(schema)) = catalogue().definitions.get(definition) else { return Ok(()) };
+    let mut parts = definition.rsplit('.');
+    let (kind, version) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let cannot = |why: String| {
+        ApiError::bad_request(format!("{kind} in version {} cannot be handled as a {kind}: {why}", quote(version)))
+    };
+    typed::check(value, &schema, kind).map_err(cannot)
 }
 
 /// Where the reference's kinds are registered, as its texts say it.

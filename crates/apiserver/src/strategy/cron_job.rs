@@ -1,7 +1,6 @@
 //! `batch/v1` CronJob.
 
 use controller_runtime_schema::{FieldError, FieldPath};
-use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::fields::{Fields, at, set_default, text};
@@ -33,6 +32,10 @@ impl Strategy for CronJob {
 
     fn tracks_generation(&self) -> bool {
         true
+    }
+
+    fn status_keeps_metadata(&self) -> bool {
+        false
     }
 
     fn prepare_create(&self, object: &mut Value, _cx: &StrategyContext<'_>) {
@@ -141,8 +144,7 @@ fn time_zone(zone: &str, path: &FieldPath, errors: &mut Errors) {
             return;
         }
     }
-    let known = zone == "UTC" || TimeZone::get(zone).is_ok() || jiff::tz::db().is_definitively_empty();
-    if !known {
+    if zone != "UTC" && !schedule::is_zone(zone) {
         errors.push(FieldError::invalid(path, zone, format!("unknown time zone {zone}")));
     }
 }

@@ -50,6 +50,10 @@ impl Strategy for DaemonSet {
         true
     }
 
+    fn status_keeps_metadata(&self) -> bool {
+        false
+    }
+
     fn prepare_create(&self, object: &mut Value, _cx: &StrategyContext<'_>) {
         workload::drop_disabled(object);
         set_template_generation(object, template_generation(object).max(1));
@@ -142,6 +146,6 @@ fn update_strategy(strategy: &Value, path: &FieldPath, errors: &mut Errors) {
                 _ => {}
             }
         }
-        _ => errors.push(FieldError::not_supported(path, strategy.clone(), &["RollingUpdate", "OnDelete"])),
+        _ => errors.push(workload::unknown_strategy(path, strategy, &["RollingUpdate", "OnDelete"])),
     }
 }

@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 
 use super::fields::{Fields, set_default};
 use super::{
-    autoscaling, cron_job, daemon_set, deployment, job, limit_range, namespace, network_policy, persistent_volume, pod,
-    pod_template, rbac, replica_set, replication_controller, secret, service, stateful_set, storage,
+    autoscaling, cron_job, daemon_set, deployment, job, limit_range, namespace, network_policy, persistent_volume,
+    persistent_volume_claim, pod, pod_template, rbac, replica_set, replication_controller, secret, service,
+    stateful_set, storage,
 };
 use crate::catalogue::{catalogue, written_as_null};
 
@@ -120,7 +121,7 @@ fn core(kind: &str) -> Option<Defaulter> {
         "Namespace" => namespace::defaults,
         "NamespaceStatus" => |status| set_default(status, "phase", "Active"),
         "PersistentVolume" => persistent_volume::defaults,
-        "PersistentVolumeClaim" => persistent_volume::claim_defaults,
+        "PersistentVolumeClaim" => persistent_volume_claim::defaults,
         "PersistentVolumeClaimSpec" => |spec| set_default(spec, "volumeMode", "Filesystem"),
         "ReplicationController" => replication_controller::defaults,
         "LimitRangeItem" => limit_range::defaults,
@@ -148,7 +149,17 @@ fn batch(kind: &str) -> Option<Defaulter> {
     Some(match kind {
         "Job" => job::defaults,
         "CronJobSpec" => cron_job::defaults,
-        "PodFailurePolicyOnPodConditionsPattern" => |pattern| set_default(pattern, "status", "True"),
+        "PodFailurePolicy" => |policy| {
+            // The store doesn't know an empty list from none.
+            if policy.get("rules").and_then(Value::as_array).is_some_and(Vec::is_empty) {
+                policy.insert("rules".to_owned(), Value::Null);
+            }
+        },
+        "PodFailurePolicyOnPodConditionsPattern" => |pattern| {
+            if pattern.get("status").is_none_or(|status| status.is_null() || status == "") {
+                pattern.insert("status".to_owned(), json!("True"));
+            }
+        },
         _ => return None,
     })
 }

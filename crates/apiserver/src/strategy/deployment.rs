@@ -3,7 +3,7 @@
 use controller_runtime_schema::{FieldError, FieldPath};
 use serde_json::{Value, json};
 
-use super::fields::{Fields, at, number, object_or_new, set_default};
+use super::fields::{Fields, at, copy_field, number, object_or_new, set_default};
 use super::rules::{
     Errors, at_most_all, count_of, count_or_percent, immutable, non_negative, non_negative_fields, not_greater,
 };
@@ -56,9 +56,16 @@ impl Strategy for Deployment {
         workload::drop_disabled(object);
     }
 
-    fn prepare_update(&self, new: &mut Value, _old: &Value, subresource: Option<&str>) {
+    fn status_keeps_metadata(&self) -> bool {
+        false
+    }
+
+    /// A write of the status leaves the labels alone, but not other metadata.
+    fn prepare_update(&self, new: &mut Value, old: &Value, subresource: Option<&str>) {
         if subresource.is_none() {
             workload::drop_disabled(new);
+        } else if let Some(metadata) = new.get_mut("metadata") {
+            copy_field(metadata, at(old, "metadata"), "labels");
         }
     }
 
@@ -118,7 +125,7 @@ fn strategy(strategy: &Value, path: &FieldPath, errors: &mut Errors) {
             at_most_all(unavailable, &unavailable_path, errors);
         }
         _ => {
-            errors.push(FieldError::not_supported(path, strategy.clone(), &["Recreate", "RollingUpdate"]));
+            errors.push(workload::unknown_strategy(path, strategy, &["Recreate", "RollingUpdate"]));
         }
     }
 }

@@ -12,7 +12,7 @@ mod defaulting;
 mod deployment;
 mod disruption_budget;
 mod event;
-mod fields;
+pub(crate) mod fields;
 mod go_form;
 mod ingress;
 mod job;
@@ -22,6 +22,7 @@ mod namespace;
 mod network_policy;
 mod node;
 mod persistent_volume;
+mod persistent_volume_claim;
 mod plain;
 mod pod;
 mod pod_spec;
@@ -49,7 +50,9 @@ use serde_json::Value;
 
 pub(crate) use self::built_in::strategy_for;
 pub(crate) use self::defaulting::write_nulls;
-pub(crate) use self::quantity::quantity_error;
+pub(crate) use self::persistent_volume_claim::CLASS as CLASS_ANNOTATION;
+pub(crate) use self::pod_spec::together;
+pub(crate) use self::quantity::{Quantity, quantity_error};
 pub(crate) use self::service_addresses::ServiceAddresses;
 use crate::core::Core;
 use crate::metadata::names;
@@ -98,12 +101,6 @@ pub(crate) trait Strategy: Debug + Send + Sync {
         if let Some(definition) = self.definition() {
             defaulting::set_defaults(object, definition);
         }
-    }
-
-    /// What the reference's own admission plugins do to a new object, before webhooks see it. An error says why the
-    /// object is forbidden.
-    fn admit(&self, _object: &mut Value, _cx: &StrategyContext<'_>) -> Result<(), String> {
-        Ok(())
     }
 
     /// Brings a new object into the form in which it may be stored. Status is already dropped where the kind has a
@@ -204,6 +201,11 @@ pub(crate) trait Strategy: Debug + Send + Sync {
     /// Whether dependents are orphaned when a delete names no propagation policy.
     fn orphans_by_default(&self) -> bool {
         false
+    }
+
+    /// What to say to who asks for a deletion without a propagation policy.
+    fn delete_warning(&self) -> Option<&'static str> {
+        None
     }
 
     /// Values for field selectors beyond `metadata.name` and `metadata.namespace`, by field label. All labels that

@@ -34,6 +34,10 @@ impl Strategy for ReplicaSet {
         true
     }
 
+    fn status_keeps_metadata(&self) -> bool {
+        false
+    }
+
     fn prepare_create(&self, object: &mut Value, _cx: &StrategyContext<'_>) {
         workload::drop_disabled(object);
     }
@@ -66,15 +70,6 @@ impl Strategy for ReplicaSet {
         let mut errors = self.validate(new);
         immutable(new, old, "spec.selector", &mut errors);
         errors
-    }
-
-    fn selectable_labels(&self) -> &[&'static str] {
-        &["status.replicas"]
-    }
-
-    fn selectable(&self, object: &Value) -> std::collections::BTreeMap<String, String> {
-        let replicas = at(object, "status.replicas").as_i64().unwrap_or_default();
-        [("status.replicas".to_owned(), replicas.to_string())].into()
     }
 }
 

@@ -43,6 +43,10 @@ impl Strategy for ReplicationController {
         Some("io.k8s.api.core.v1.ReplicationController")
     }
 
+    fn status_keeps_metadata(&self) -> bool {
+        false
+    }
+
     fn tracks_generation(&self) -> bool {
         true
     }

@@ -38,10 +38,16 @@ fn without_zone(schedule: &str) -> Result<&str, String> {
         return Err(format!("invalid schedule format: runtime error: slice bounds out of range [{length}:-1]"));
     };
     let name = zone.split_once('=').map_or("", |(_, name)| name);
-    if !matches!(name, "" | "UTC" | "Local") && jiff::tz::TimeZone::get(name).is_err() {
+    if !matches!(name, "" | "UTC" | "Local") && !is_zone(name) {
         return Err(format!("provided bad location {name}: unknown time zone {name}"));
     }
     Ok(rest.trim())
+}
+
+/// Whether IANA's database has a time zone, spelled exactly so. The bundled one doesn't depend on the host.
+pub(super) fn is_zone(name: &str) -> bool {
+    let database = jiff::tz::TimeZoneDatabase::bundled();
+    database.get(name).is_ok_and(|zone| zone.iana_name() == Some(name))
 }
 
 fn descriptor(schedule: &str, word: &str) -> Result<(), String> {
@@ -49,7 +55,7 @@ fn descriptor(schedule: &str, word: &str) -> Result<(), String> {
         return Ok(());
     }
     match word.strip_prefix("every ") {
-        Some(period) => duration(period).map_err(|error| format!("failed to parse duration {period}: {error}")),
+        Some(period) => duration(period).map_err(|error| format!("failed to parse duration {schedule}: {error}")),
         None => Err(format!("unrecognized descriptor: {schedule}")),
     }
 }

@@ -1,10 +1,12 @@
 //! `apps/v1` StatefulSet.
 
+use std::collections::BTreeSet;
+
 use controller_runtime_schema::{FieldError, FieldPath};
 use serde_json::{Value, json};
 
-use super::fields::{Fields, at, indexed, items, number, object_mut, object_or_new, objects_mut, set_default};
-use super::persistent_volume::validate_claim_spec;
+use super::fields::{Fields, at, indexed, items, number, object_mut, object_or_new, objects_mut, set_default, text};
+use super::persistent_volume_claim::validate_spec as validate_claim_spec;
 use super::rules::{
     Errors, at_most_all, count_of, count_or_percent, immutable, named, non_negative, non_negative_fields, not_greater,
     one_of,
@@ -63,6 +65,10 @@ impl Strategy for StatefulSet {
 
     fn validate_name(&self, name: &str, prefix: bool) -> Vec<String> {
         names::dns_label(name, prefix)
+    }
+
+    fn status_keeps_metadata(&self) -> bool {
+        false
     }
 
     fn prepare_create(&self, object: &mut Value, _cx: &StrategyContext<'_>) {
@@ -165,11 +171,10 @@ fn one_of_quoted(policy: &Value, path: &FieldPath, errors: &mut Errors) {
 /// The spec as its pods will have it: claim templates give volumes, the controller sets hostname and subdomain.
 fn with_claims(spec: &Value) -> Value {
     let mut spec = spec.clone();
-    let claimed: Vec<Value> = items(&spec, "volumeClaimTemplates")
-        .iter()
-        .map(|claim| at(claim, "metadata.name"))
-        .map(|name| json!({"name": name, "persistentVolumeClaim": {"claimName": name}}))
-        .collect();
+    let templates = items(&spec, "volumeClaimTemplates").iter();
+    let claims: BTreeSet<&str> = templates.map(|claim| text(claim, "metadata.name")).collect();
+    let claimed: Vec<Value> =
+        claims.into_iter().map(|name| json!({"name": name, "persistentVolumeClaim": {"claimName": name}})).collect();
     let Some(pod) = spec.pointer_mut("/template/spec").and_then(Value::as_object_mut) else { return spec };
     pod.remove("hostname");
     pod.remove("subdomain");

@@ -64,6 +64,20 @@ impl Workload {
     }
 }
 
+/// An error on a strategy of updates, which the reference shows in its internal form and order.
+pub(super) fn unknown_strategy(path: &FieldPath, strategy: &Value, supported: &[&str]) -> FieldError {
+    let rolling = at(strategy, "rollingUpdate");
+    let numbers = if rolling.is_null() {
+        "null".to_owned()
+    } else {
+        format!("{{\"MaxUnavailable\":{},\"MaxSurge\":{}}}", at(rolling, "maxUnavailable"), at(rolling, "maxSurge"))
+    };
+    let mut error = FieldError::not_supported(path, Value::Null, supported);
+    error.value = None;
+    error.detail = format!("{{\"Type\":{},\"RollingUpdate\":{numbers}}}: {}", at(strategy, "type"), error.detail);
+    error
+}
+
 /// What to say of the name of a new object, which becomes part of its pods' names.
 pub(super) fn name_warning(new: &Value, old: Option<&Value>) -> Vec<String> {
     let texts = names::dns_label(text(new, "metadata.name"), false);

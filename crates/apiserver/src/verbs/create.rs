@@ -56,11 +56,6 @@ pub(crate) fn set_defaults(call: &Call, object: &mut Value) {
 
 /// Creates an object that is decoded, defaulted and has its managed fields.
 pub(super) async fn create_object(call: &Call, mut object: Value, options: &WriteOptions) -> Result<Reply, ApiError> {
-    let cx = StrategyContext { core: &call.core, dry_run: options.dry_run };
-    call.resource
-        .strategy
-        .admit(&mut object, &cx)
-        .map_err(|why| ApiError::forbidden(call.resource.group_resource(), fields::text(&object, "name"), &why))?;
     admission::mutate(call, Operation::Create, &mut object, None, options).await?;
     owners::drop_duplicates(call, &mut object, true);
     let generated = fields::text(&object, "name").is_empty() && !fields::text(&object, "generateName").is_empty();

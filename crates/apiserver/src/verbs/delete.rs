@@ -42,6 +42,7 @@ pub(super) async fn delete(call: &Call) -> Result<Reply, ApiError> {
     let options = DeleteOptions::of(call)?;
     let resource = &call.resource;
     let key = call.key();
+    warn(call, &options);
     admission::admit_delete(call, &key, options.dry_run).await?;
     match delete_object(&call.core, resource, &key, &options)? {
         Deleted::Gone(last) if resource.strategy.returns_deleted_object() => Ok(Reply::Made(StatusCode::OK, last)),
@@ -57,6 +58,14 @@ pub(super) async fn delete(call: &Call) -> Result<Reply, ApiError> {
                 Pending::DryRun(object) => Reply::Made(code, object),
             })
         }
+    }
+}
+
+/// Tells who names no propagation policy what that means for the kind.
+pub(super) fn warn(call: &Call, options: &DeleteOptions) {
+    let unsaid = options.propagation.is_none() && options.orphan_dependents.is_none();
+    if let Some(text) = call.resource.strategy.delete_warning().filter(|_| unsaid) {
+        call.warn(text.to_owned());
     }
 }
 

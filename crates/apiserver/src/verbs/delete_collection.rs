@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::delete::delete_object;
+use super::delete::{delete_object, warn};
 use super::delete_options::DeleteOptions;
 use super::list::listed;
 use super::list_options::ListOptions;
@@ -14,6 +14,7 @@ use crate::store::Object;
 pub(super) async fn delete_collection(call: &Call) -> Result<Reply, ApiError> {
     let options = ListOptions::of(call, false)?;
     let delete_options = DeleteOptions::of(call)?;
+    warn(call, &delete_options);
     let items = listed(call, &options)?;
     for object in &items.objects {
         delete_one(call, object, &delete_options).await?;

@@ -108,6 +108,8 @@ fn check_fields(resource: &Resource, selector: &FieldSelector) -> Result<(), Api
         }
         let text = if labels.is_empty() && resource.strategy.typed() {
             format!("{} is not a known field selector: only \"metadata.name\", \"metadata.namespace\"", quote(field))
+        } else if resource.strategy.typed() && resource.kind == "Job" {
+            format!("field label {} not supported for Job", quote(field))
         } else {
             format!("field label not supported: {field}")
         };

@@ -21,7 +21,24 @@ pub(super) fn get(call: &Call) -> Result<Reply, ApiError> {
 pub(super) async fn update(call: &Call) -> Result<Reply, ApiError> {
     let options = WriteOptions::of(call, "UpdateOptions")?;
     let scale = decode::document(call)?.value;
+    check(call, &scale)?;
     change(call, &options, |_| Ok(scale.clone())).await
+}
+
+/// The body must be a scale, of what the request is about.
+fn check(call: &Call, scale: &Value) -> Result<(), ApiError> {
+    let text = |key: &str| scale.get(key).and_then(Value::as_str).unwrap_or_default();
+    let (api_version, kind) = (text("apiVersion"), text("kind"));
+    if !kind.is_empty() && (api_version, kind) != ("autoscaling/v1", "Scale") {
+        return Err(decode::wrong_kind(api_version, kind, "autoscaling", "Scale"));
+    }
+    decode::check_types(scale, "io.k8s.api.autoscaling.v1.Scale")?;
+    let namespace = fields::text(scale, "namespace");
+    if !namespace.is_empty() && namespace != call.namespace {
+        let text = "the namespace of the provided object does not match the namespace sent on the request";
+        return Err(ApiError::bad_request(text));
+    }
+    Ok(())
 }
 
 /// Applies a configuration to the scale.

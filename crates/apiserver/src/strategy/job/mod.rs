@@ -65,6 +65,17 @@ impl Strategy for Job {
         true
     }
 
+    fn status_keeps_metadata(&self) -> bool {
+        false
+    }
+
+    fn delete_warning(&self) -> Option<&'static str> {
+        Some(
+            "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove \
+             them or set propagationPolicy=Orphan to suppress this warning",
+        )
+    }
+
     fn prepare_create(&self, object: &mut Value, _cx: &StrategyContext<'_>) {
         if at(object, "spec.manualSelector").as_bool() != Some(true) {
             // Labels that come from the template are those that the template ends up with.
@@ -85,8 +96,8 @@ impl Strategy for Job {
     }
 
     /// A job without labels gets those of its template when it is read from the store, and so isn't checked with them.
-    fn reserve(&self, object: &mut Value, _old: Option<&Value>, cx: &StrategyContext<'_>) -> Errors {
-        if !cx.dry_run && !is_given(object, "metadata.labels") {
+    fn reserve(&self, object: &mut Value, _old: Option<&Value>, _cx: &StrategyContext<'_>) -> Errors {
+        if !is_given(object, "metadata.labels") {
             take_labels(object);
         }
         Errors::new()

@@ -1,6 +1,5 @@
 //! `v1` Pod.
 
-mod admit;
 mod defaults;
 mod prepare;
 mod status;
@@ -30,10 +29,6 @@ impl Strategy for Pod {
         true
     }
 
-    fn admit(&self, object: &mut Value, cx: &StrategyContext<'_>) -> Result<(), String> {
-        admit::create(object, cx)
-    }
-
     fn prepare_create(&self, object: &mut Value, cx: &StrategyContext<'_>) {
         pod_spec::drop_disabled(object, "spec");
         prepare::create(object, &cx.core.now());
@@ -43,7 +38,6 @@ impl Strategy for Pod {
         if subresource == Some("status") {
             status::prepare(new, old);
         } else {
-            admit::update(new, old);
             pod_spec::drop_disabled(new, "spec");
         }
     }

@@ -4,7 +4,7 @@ use controller_runtime_schema::{FieldError, FieldPath, Pattern};
 use serde_json::Value;
 
 use super::super::fields::{Fields, at, is_given, number, text};
-use super::super::persistent_volume::validate_claim_spec;
+use super::super::persistent_volume_claim::validate_spec as validate_claim_spec;
 use super::super::rules::{Errors, labels, named, one_of_given, required_texts, within};
 use super::annotations;
 use crate::metadata::names;

@@ -29,7 +29,7 @@ use serde_json::Value;
 pub(super) use self::annotation::{APP_ARMOR, MIRROR, annotations, pod_annotations, profiles_match};
 pub(super) use self::disabled::drop_disabled;
 pub(super) use self::probe::{port, port_name};
-pub(super) use self::resources::together;
+pub(crate) use self::resources::together;
 pub(super) use self::scheduling::tolerations;
 pub(super) use self::warning::{claim_warnings, warnings};
 use super::fields::{at, is_given, items, number, text};

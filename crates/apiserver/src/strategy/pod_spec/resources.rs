@@ -267,7 +267,7 @@ fn exceeded(spec: &Value, kind: &str, name: &str, most: &Value, path: &FieldPath
 
 /// What the containers of a pod need of a resource at the same time: those that run beside each other together, or
 /// the most that one before them needs.
-pub(in crate::strategy) fn together(spec: &Value, kind: &str, name: &str) -> Option<Quantity> {
+pub(crate) fn together(spec: &Value, kind: &str, name: &str) -> Option<Quantity> {
     let given = |container: &Value| {
         let amounts = at(container, "resources").get(kind).and_then(Value::as_object);
         amounts.and_then(|amounts: &Fields| amounts.get(name)?.as_str()).and_then(Quantity::parse)
