@@ -1,5 +1,5 @@
-//! What exists before the first request: the namespaces that every cluster has, the API server's own service, and with
-//! RBAC the default roles.
+//! What exists before the first request: the namespaces and priority classes that every cluster has, the API server's own
+//! service, and with RBAC the default roles.
 
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use crate::access::{Authorizer, Identity};
 use crate::core::Core;
 use crate::pipeline::negotiate::Accept;
 use crate::pipeline::query::Query;
+use crate::strategy::SYSTEM_PRIORITY_CLASSES;
 use crate::verbs::{Call, create};
 
 const NAMESPACES: [&str; 4] = ["kube-system", "kube-public", "kube-node-lease", "default"];
@@ -22,6 +23,10 @@ pub(crate) fn bootstrap(core: &Arc<Core>) {
         create_one(core, "", "namespaces", "", &json!({"metadata": {"name": name}}));
     }
     create_one(core, "", "services", "default", &service());
+    for (name, value, description) in SYSTEM_PRIORITY_CLASSES {
+        let class = json!({"metadata": {"name": name}, "value": value, "description": description});
+        create_one(core, "scheduling.k8s.io", "priorityclasses", "", &class);
+    }
     if core.authorizer == Authorizer::Rbac {
         for (plural, namespace, object) in default_policy() {
             create_one(core, "rbac.authorization.k8s.io", &plural, &namespace, &object);

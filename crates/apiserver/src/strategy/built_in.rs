@@ -18,6 +18,7 @@ use super::persistent_volume::PersistentVolume;
 use super::persistent_volume_claim::PersistentVolumeClaim;
 use super::plain::{Generation, Plain};
 use super::pod::Pod;
+use super::priority_class::PriorityClass;
 use super::rbac::{Role, RoleBinding};
 use super::replica_set::ReplicaSet;
 use super::replication_controller::ReplicationController;
@@ -36,6 +37,7 @@ pub(crate) fn strategy_for(group: &str, kind: &str, definition: &'static str) ->
         ("", "Node") => Arc::new(Node),
         ("", "PersistentVolume") => Arc::new(PersistentVolume),
         ("", "PersistentVolumeClaim") => Arc::new(PersistentVolumeClaim),
+        ("scheduling.k8s.io", "PriorityClass") => Arc::new(PriorityClass),
         ("", "Pod") => Arc::new(Pod),
         ("", "ReplicationController") => Arc::new(ReplicationController),
         ("", "Secret") => Arc::new(Secret),
@@ -67,7 +69,6 @@ pub(crate) fn strategy_for(group: &str, kind: &str, definition: &'static str) ->
 fn plain(group: &str, kind: &str, definition: &'static str) -> Plain {
     let mut plain = Plain::new(definition);
     plain.generation = match (group, kind) {
-        ("scheduling.k8s.io", "PriorityClass") => Generation::Fixed,
         (
             "admissionregistration.k8s.io"
             | "apiextensions.k8s.io"

@@ -30,8 +30,6 @@ pub(super) enum Generation {
     None,
     /// It counts changes.
     Counts,
-    /// It is 1 for ever.
-    Fixed,
 }
 
 impl Plain {

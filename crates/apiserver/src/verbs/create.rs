@@ -102,6 +102,7 @@ async fn attempt_create(
         return Err(ApiError::unclassified("resourceVersion should not be set on objects to be created"));
     }
     if errors.is_empty() {
+        resource.strategy.warnings(&object, None).into_iter().for_each(|text| call.warn(text));
         admission::validate(call, Operation::Create, &object, None, options).await?;
         let cx = StrategyContext { core: &call.core, dry_run: options.dry_run };
         errors.extend(resource.strategy.reserve(&mut object, None, &cx));
@@ -109,7 +110,6 @@ async fn attempt_create(
     if !errors.is_empty() {
         return Err(ApiError::invalid(resource.storage_name().group, &resource.kind, &name, &errors));
     }
-    resource.strategy.warnings(&object, None).into_iter().for_each(|text| call.warn(text));
     let key = ObjectKey::new(call.namespace.as_str(), name);
     if options.dry_run {
         if let Some(taken) = call.core.store.get(&call.collection(), &key) {

@@ -69,10 +69,10 @@ async fn attempt(
     prepare(call, &mut new, &live);
     Tracking::settle(&live, &mut new);
     check(call, options, &mut new, &live)?;
-    admission::validate(call, Operation::Update, &new, Some(&live), options).await?;
     if call.subresource.is_none() {
         call.resource.strategy.warnings(&new, Some(&live)).into_iter().for_each(|text| call.warn(text));
     }
+    admission::validate(call, Operation::Update, &new, Some(&live), options).await?;
     if new == *live {
         return Ok(Some(Reply::Stored(StatusCode::OK, Arc::clone(stored))));
     }

@@ -6,6 +6,7 @@ mod default_storage_class;
 mod default_toleration_seconds;
 mod limit_ranger;
 mod persistent_volume_claim_resize;
+mod pod_security;
 mod priority;
 mod runtime_class;
 mod taint_nodes_by_condition;
@@ -44,6 +45,7 @@ pub(super) fn mutate(write: Write<'_>, object: &mut Value) -> Result<(), ApiErro
 /// Asks the plugins about an object as it would be stored.
 pub(super) fn validate(write: Write<'_>, object: &Value) -> Result<(), ApiError> {
     limit_ranger::validate(write, object)?;
+    pod_security::validate(write, object)?;
     priority::validate(write, object)?;
     persistent_volume_claim_resize::validate(write, object)?;
     runtime_class::validate(write, object)
