@@ -107,3 +107,39 @@ fn what_costs_too_much_is_stopped() {
     assert_eq!(result.unwrap_err().to_string(), "operation cancelled: actual cost limit exceeded");
     assert!(cost > 100);
 }
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "it is about the time of the processor")]
+fn what_a_request_can_hold_is_evaluated_in_bounded_time_and_memory() {
+    let schema = json!({"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"});
+    let schema = Schema::from_json(&schema).unwrap();
+    let items: Vec<_> = (0..100_000).map(|number| json!(number.to_string())).collect();
+    let backwards: Vec<_> = items.iter().rev().cloned().collect();
+    let (items, backwards) = (json!(items), json!(backwards));
+    let environment = Environment::default()
+        .variable("l", CelType::list(CelType::String))
+        .variable("r", CelType::list(CelType::String));
+    let variables = BTreeMap::from([
+        ("l", CelValue::with_schema(&items, &schema)),
+        ("r", CelValue::with_schema(&backwards, &schema)),
+    ]);
+    for expression in [
+        "l == r",
+        "l + r == l",
+        "l.map(x, x + 'a').size() == 100000",
+        "l.filter(x, x.size() > 2).size() > 100",
+        "l.transformMap(i, x, x).size() == 100000",
+        "(l + l).distinct().size() == 100000",
+        "l.all(x, l.reverse().size() > 0)",
+        "l.all(x, lists.range(1000000).size() > 0)",
+        "l.join('a').replace('', l.join('b')).size() > 0",
+        "[l+l+l+l].all(a, [a+a+a+a].all(b, [b+b+b+b].all(c, [c+c+c+c].all(d, d.size() > 0))))",
+    ] {
+        let program = environment.compile(expression).unwrap_or_else(|issues| panic!("{issues}"));
+        let began = std::time::Instant::now();
+        let (result, cost) = program.evaluate(&variables, 1_000_000);
+        let took = began.elapsed();
+        assert!(cost <= 1_000_000 || result.is_err(), "{expression} cost {cost}");
+        assert!(took.as_secs() < 20, "{expression} took {took:?}");
+    }
+}

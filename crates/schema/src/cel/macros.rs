@@ -6,7 +6,8 @@ use cel::Env;
 use cel::common::ast::{CallExpr, ComprehensionExpr, Expr, IdedExpr, ListExpr, LiteralValue, MapExpr, operators};
 use cel::parser::{Macro, MacroExprHelper, ParseError};
 
-const ACCUMULATOR: &str = "@result";
+/// What folds of macros call what they have so far; no name in an expression can be that.
+pub(crate) const ACCUMULATOR: &str = "@result";
 
 /// The environment whose parser expands all macros. It is made once per process and never changes.
 pub(crate) fn environment() -> &'static Env {

@@ -19,7 +19,7 @@ pub use self::cel_type::{CelType, ObjectType};
 pub use self::evaluate::EvaluationError;
 pub use self::library::{Authorizer, Cidr, Decision, Ip, Quantity, Question, Semver, Url};
 pub use self::program::{Environment, Program};
-pub use self::value::{CelList, CelMap, CelValue, Opaque};
+pub use self::value::{CelEntries, CelList, CelMap, CelValue, Opaque};
 
 /// The function behind macros that make maps.
 const MAP_INSERT: &str = "cel.@mapInsert";

@@ -8,7 +8,7 @@ use jiff::SignedDuration;
 
 use super::EvaluationError;
 use crate::cel::MAP_INSERT;
-use crate::cel::value::{CelList, CelMap, CelValue, equal, order, same_keys};
+use crate::cel::value::{CelEntries, CelList, CelMap, CelValue, Places, equal, keys_of, order};
 use crate::schema::ListType;
 
 type Outcome<'a> = Result<CelValue<'a>, EvaluationError>;
@@ -113,19 +113,25 @@ fn scale<'a>(function: &str, one: &CelValue<'a>, other: &CelValue<'a>) -> Outcom
 /// Two lists one after the other; sets and maps, by the schema of the first, have each value or key once.
 fn concatenated<'a>(one: &CelList<'a>, other: &CelList<'a>) -> CelValue<'a> {
     let mut values: Vec<CelValue<'a>> = one.iter().collect();
+    let name = |value: &CelValue<'a>| match one.list_type() {
+        ListType::Map => keys_of(value, one.keys()),
+        ListType::Atomic | ListType::Set => value.clone(),
+    };
+    if one.list_type() == ListType::Atomic {
+        values.extend(other.iter());
+        return CelValue::List(one.with_values(values));
+    }
+    let mut names: Vec<CelValue<'a>> = values.iter().map(name).collect();
+    let mut places = Places::of(&names);
     for value in other.iter() {
-        let same = |known: &CelValue<'a>| match one.list_type() {
-            ListType::Atomic => false,
-            ListType::Set => equal(known, &value),
-            ListType::Map => same_keys(known, &value, one.keys()),
-        };
-        match values.iter().position(same) {
-            Some(index) => {
-                if let Some(place) = values.get_mut(index) {
-                    *place = value;
-                }
-            }
-            None => values.push(value),
+        let added = name(&value);
+        let known = places.find(&added, |index| names.get(index).cloned());
+        if let Some(place) = known.and_then(|index| values.get_mut(index)) {
+            *place = value;
+        } else {
+            places.add(values.len(), &added);
+            names.push(added);
+            values.push(value);
         }
     }
     CelValue::List(one.with_values(values))
@@ -188,10 +194,34 @@ pub(super) fn optional_field<'a>(of: &CelValue<'a>, name: &str) -> CelValue<'a> 
     }
 }
 
+/// Appends to what a fold has so far, in place: copying it at each step would take a time that grows with the square of
+/// the steps. `None` where that can't be done.
+pub(super) fn appended<'a>(so_far: &mut CelValue<'a>, more: &CelValue<'a>) -> Option<()> {
+    let (CelValue::List(CelList::Values(values)), CelValue::List(more)) = (so_far, more) else { return None };
+    Rc::get_mut(values)?.extend(more.iter());
+    Some(())
+}
+
 fn inserted<'a>(map: &CelMap<'a>, more: &[CelValue<'a>]) -> Outcome<'a> {
-    let mut entries: Vec<(CelValue<'a>, CelValue<'a>)> =
-        map.keys().into_iter().filter_map(|key| Some((key.clone(), map.get(&key)?))).collect();
-    let added: Vec<(CelValue<'a>, CelValue<'a>)> = match more {
+    let keys = map.keys();
+    let mut entries: CelEntries<'a> =
+        keys.into_iter().filter_map(|key| map.get(&key).map(|value| (key, value))).collect();
+    insert(&mut entries, more)?;
+    Ok(CelValue::Map(CelMap::Values(Rc::new(entries))))
+}
+
+/// Puts a key and its value, or all of a map, into the map that a fold has so far, in place; `None` where that can't be
+/// done.
+pub(super) fn inserted_in_place<'a>(
+    so_far: &mut CelValue<'a>,
+    more: &[CelValue<'a>],
+) -> Option<Result<(), EvaluationError>> {
+    let CelValue::Map(CelMap::Values(entries)) = so_far else { return None };
+    Some(insert(Rc::get_mut(entries)?, more))
+}
+
+fn insert<'a>(entries: &mut CelEntries<'a>, more: &[CelValue<'a>]) -> Result<(), EvaluationError> {
+    let added = match more {
         [key, value] => vec![(key.clone(), value.clone())],
         [CelValue::Map(other)] => {
             other.keys().into_iter().filter_map(|key| Some((key.clone(), other.get(&key)?))).collect()
@@ -199,12 +229,12 @@ fn inserted<'a>(map: &CelMap<'a>, more: &[CelValue<'a>]) -> Outcome<'a> {
         _ => return Err(failed("no such overload")),
     };
     for (key, value) in added {
-        if entries.iter().any(|(known, _)| equal(known, &key)) {
-            return Err(failed(format!("insert failed: key {} already exists", shown_key(&key))));
+        let shown = shown_key(&key);
+        if !entries.insert(key, value) {
+            return Err(failed(format!("insert failed: key {shown} already exists")));
         }
-        entries.push((key, value));
     }
-    Ok(CelValue::Map(CelMap::Values(Rc::new(entries))))
+    Ok(())
 }
 
 fn optional<'a>(function: &str, arguments: &[CelValue<'a>]) -> Option<Outcome<'a>> {

@@ -9,9 +9,14 @@ use cel::common::ast::{
 use super::EvaluationError;
 use super::cost;
 use super::operator;
+use crate::cel::MAP_INSERT;
 use crate::cel::check::{Checked, qualified_name, type_named};
 use crate::cel::library;
-use crate::cel::value::{CelMap, CelValue, equal};
+use crate::cel::macros::ACCUMULATOR;
+use crate::cel::value::{CelEntries, CelList, CelMap, CelValue};
+
+/// What functions make in one evaluation has no more bytes together.
+const MAX_ALLOCATED: usize = 256 << 20;
 
 type Outcome<'a> = Result<CelValue<'a>, EvaluationError>;
 
@@ -24,11 +29,13 @@ pub(super) struct Evaluation<'a, 'e> {
     scopes: Vec<(&'e str, Outcome<'a>)>,
     cost: u64,
     limit: u64,
+    /// The bytes of all lists and texts that functions made.
+    allocated: usize,
 }
 
 impl<'a, 'e> Evaluation<'a, 'e> {
     pub(super) fn new(checked: &'e Checked, variables: &'e BTreeMap<&'e str, CelValue<'a>>, limit: u64) -> Self {
-        Self { checked, variables, scopes: Vec::new(), cost: 0, limit }
+        Self { checked, variables, scopes: Vec::new(), cost: 0, limit, allocated: 0 }
     }
 
     pub(super) fn cost(&self) -> u64 {
@@ -38,6 +45,20 @@ impl<'a, 'e> Evaluation<'a, 'e> {
     fn spend(&mut self, cost: u64) -> Result<(), EvaluationError> {
         self.cost = self.cost.saturating_add(cost);
         if self.cost > self.limit { Err(EvaluationError::TooExpensive) } else { Ok(()) }
+    }
+
+    /// Notes what a function made. Costs say nothing of that, and what a rule of a stranger's makes must not be without
+    /// bound.
+    fn allocate(&mut self, made: &CelValue<'_>) -> Result<(), EvaluationError> {
+        let bytes = match made {
+            CelValue::String(text) => text.len(),
+            CelValue::List(list @ (CelList::Values(_) | CelList::Joined(..))) => {
+                list.len().saturating_mul(size_of::<CelValue<'_>>())
+            }
+            _ => return Ok(()),
+        };
+        self.allocated = self.allocated.saturating_add(bytes);
+        if self.allocated > MAX_ALLOCATED { Err(EvaluationError::TooExpensive) } else { Ok(()) }
     }
 
     pub(super) fn value(&mut self, expression: &'e IdedExpr) -> Outcome<'a> {
@@ -108,7 +129,7 @@ impl<'a, 'e> Evaluation<'a, 'e> {
     }
 
     fn map(&mut self, map: &'e MapExpr) -> Outcome<'a> {
-        let mut entries: Vec<(CelValue<'a>, CelValue<'a>)> = Vec::new();
+        let mut entries = CelEntries::default();
         for entry in &map.entries {
             let EntryExpr::MapEntry(entry) = &entry.expr else { continue };
             let key = self.value(&entry.key)?;
@@ -117,10 +138,9 @@ impl<'a, 'e> Evaluation<'a, 'e> {
                 CelValue::Optional(None) if entry.optional => continue,
                 value => value,
             };
-            if entries.iter().any(|(other, _)| equal(other, &key)) {
+            if !entries.insert(key, value) {
                 return Err(failed("Failed with repeated key"));
             }
-            entries.push((key, value));
         }
         self.spend(cost::MAP)?;
         Ok(CelValue::Map(CelMap::Values(Rc::new(entries))))
@@ -245,7 +265,44 @@ impl<'a, 'e> Evaluation<'a, 'e> {
         }
     }
 
+    /// A step of a macro's fold that adds to what the fold has so far, which nothing else can read.
+    fn step(&mut self, call: &'e CallExpr) -> Option<Outcome<'a>> {
+        let function = call.func_name.as_str();
+        let (Expr::Ident(name), rest) = call.args.split_first().map(|(first, rest)| (&first.expr, rest))? else {
+            return None;
+        };
+        if name != ACCUMULATOR || !matches!(function, operators::ADD | MAP_INSERT) {
+            return None;
+        }
+        let scope = self.scopes.iter().rposition(|(scoped, _)| *scoped == name)?;
+        if !matches!(self.scopes.get(scope)?.1, Ok(CelValue::List(_) | CelValue::Map(_))) {
+            return None;
+        }
+        Some(self.step_in_place(function, scope, rest))
+    }
+
+    fn step_in_place(&mut self, function: &str, scope: usize, rest: &'e [IdedExpr]) -> Outcome<'a> {
+        self.spend(1)?;
+        let more = rest.iter().map(|argument| self.value(argument)).collect::<Result<Vec<_>, _>>()?;
+        let Some((_, held)) = self.scopes.get_mut(scope) else { return Err(failed("nothing to add to")) };
+        let mut arguments = vec![std::mem::replace(held, Ok(CelValue::Null))?];
+        arguments.extend(more);
+        self.spend(cost::of_call(function, &arguments, None))?;
+        let in_place = match arguments.split_first_mut() {
+            Some((so_far, [more])) if function == operators::ADD => operator::appended(so_far, more).map(Ok),
+            Some((so_far, more)) if function == MAP_INSERT => operator::inserted_in_place(so_far, more),
+            _ => None,
+        };
+        match in_place {
+            Some(done) => done.map(|()| arguments.swap_remove(0)),
+            None => operator::apply(function, &arguments).unwrap_or_else(|| Err(failed("no such overload"))),
+        }
+    }
+
     fn ordinary(&mut self, id: u64, call: &'e CallExpr) -> Outcome<'a> {
+        if let Some(outcome) = self.step(call) {
+            return outcome;
+        }
         let qualified = self.checked.qualified.get(&id);
         let mut arguments = Vec::with_capacity(call.args.len() + 1);
         if let (Some(target), None) = (&call.target, qualified) {
@@ -260,6 +317,11 @@ impl<'a, 'e> Evaluation<'a, 'e> {
             None => library::call(function, &arguments).unwrap_or_else(|| Err(failed("no such overload"))),
         };
         self.spend(cost::of_call(function, &arguments, result.as_ref().ok()))?;
+        if let Ok(made) = &result
+            && function != operators::INDEX
+        {
+            self.allocate(made)?;
+        }
         result
     }
 }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::{Outcome, failed, gives};
-use crate::cel::value::{CelList, CelValue, equal, order};
+use crate::cel::value::{CelList, CelValue, Places, equal, order};
 
 /// A list that `lists.range` makes is no longer than that.
 const LONGEST: i64 = 1_000_000;
@@ -14,7 +14,7 @@ pub(super) fn call<'a>(function: &str, arguments: &[CelValue<'a>]) -> Outcome<'a
         if *count > LONGEST {
             return failed(format!("lists.range: size exceeds {LONGEST}"));
         }
-        return gives(CelValue::list((0..*count).map(CelValue::Int).collect()));
+        return gives(CelValue::List(CelList::Range((*count).max(0))));
     }
     if function == "includes" {
         let [target, wanted] = arguments else { return None };
@@ -53,8 +53,10 @@ pub(super) fn call<'a>(function: &str, arguments: &[CelValue<'a>]) -> Outcome<'a
         }
         ("distinct", []) => {
             let mut values: Vec<CelValue<'a>> = Vec::new();
+            let mut places = Places::default();
             for value in list.iter() {
-                if !values.iter().any(|other| equal(other, &value)) {
+                if places.find(&value, |index| values.get(index).cloned()).is_none() {
+                    places.add(values.len(), &value);
                     values.push(value);
                 }
             }

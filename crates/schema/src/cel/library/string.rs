@@ -3,6 +3,10 @@
 use super::{Outcome, failed, gives};
 use crate::cel::value::CelValue;
 
+/// Text that a function makes has no more bytes than that: in a few steps it could be larger than memory.
+const LONGEST: usize = 16 << 20;
+const TOO_LONG: &str = "the resulting string is too long";
+
 pub(super) fn call<'a>(function: &str, arguments: &[CelValue<'a>]) -> Outcome<'a> {
     if function == "join" {
         return join(arguments);
@@ -100,6 +104,11 @@ fn characters_before(text: &str, at: usize) -> i64 {
 }
 
 fn replace<'a>(text: &str, old: &str, new: &str, most: i64) -> Outcome<'a> {
+    let most_found = usize::try_from(most).unwrap_or(usize::MAX);
+    let found = text.matches(old).take(most_found).count();
+    if found.saturating_mul(new.len()).saturating_add(text.len()) > LONGEST {
+        return failed(TOO_LONG);
+    }
     gives(CelValue::text(match usize::try_from(most) {
         Ok(most) => text.replacen(old, new, most),
         Err(_) => text.replace(old, new),
@@ -132,10 +141,14 @@ fn join<'a>(arguments: &[CelValue<'a>]) -> Outcome<'a> {
         [CelValue::List(list), CelValue::String(by)] => (list, by.as_ref()),
         _ => return None,
     };
-    let mut parts = Vec::new();
+    let (mut parts, mut length) = (Vec::new(), 0usize);
     for value in list.iter() {
         let CelValue::String(text) = value else { return failed(format!("invalid join input: {}", value.type_of())) };
-        parts.push(text.to_string());
+        length = length.saturating_add(text.len()).saturating_add(by.len());
+        if length > LONGEST {
+            return failed(TOO_LONG);
+        }
+        parts.push(text);
     }
     gives(CelValue::text(parts.join(by)))
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{CelList, CelMap, CelValue};
+use super::{CelList, CelMap, CelValue, Places};
 use crate::schema::ListType;
 
 /// Whether two values are equal. Values of different types are not, but for numbers.
@@ -62,21 +62,29 @@ fn equal_lists(left: &CelList<'_>, right: &CelList<'_>) -> bool {
     }
     match left.list_type() {
         ListType::Atomic => left.iter().zip(right.iter()).all(|(left, right)| equal(&left, &right)),
-        ListType::Set => left.iter().all(|value| right.iter().any(|other| equal(&value, &other))),
-        ListType::Map => left.iter().all(|value| {
-            let same = |other: &CelValue<'_>| same_keys(&value, other, left.keys());
-            right.iter().find(same).is_some_and(|other| equal(&value, &other))
-        }),
+        ListType::Set => {
+            let others: Vec<CelValue<'_>> = right.iter().collect();
+            let places = Places::of(&others);
+            left.iter().all(|value| places.find(&value, |index| others.get(index).cloned()).is_some())
+        }
+        ListType::Map => {
+            let names: Vec<CelValue<'_>> = right.iter().map(|other| keys_of(&other, left.keys())).collect();
+            let places = Places::of(&names);
+            left.iter().all(|value| {
+                let found = places.find(&keys_of(&value, left.keys()), |index| names.get(index).cloned());
+                found.and_then(|index| right.get(index)).is_some_and(|other| equal(&value, &other))
+            })
+        }
     }
 }
 
-/// Whether two values of a list of type map have the same keys.
-pub(crate) fn same_keys(one: &CelValue<'_>, other: &CelValue<'_>, keys: &[String]) -> bool {
-    let (CelValue::Map(one), CelValue::Map(other)) = (one, other) else { return false };
-    keys.iter().all(|key| match (one.field(key), other.field(key)) {
-        (Some(one), Some(other)) => equal(&one, &other),
-        (one, other) => one.is_none() && other.is_none(),
-    })
+/// What tells a value of a list of type map from the others: the values of its keys.
+pub(crate) fn keys_of<'a>(value: &CelValue<'a>, keys: &[String]) -> CelValue<'a> {
+    let field = |key: &String| match value {
+        CelValue::Map(map) => CelValue::Optional(map.field(key).map(std::rc::Rc::new)),
+        _ => CelValue::Optional(None),
+    };
+    CelValue::list(keys.iter().map(field).collect())
 }
 
 fn equal_maps(left: &CelMap<'_>, right: &CelMap<'_>) -> bool {

@@ -9,9 +9,11 @@ use crate::schema::{ListType, Schema};
 #[derive(Clone, Debug)]
 pub enum CelList<'a> {
     /// Values of an expression.
-    Values(Rc<[CelValue<'a>]>),
+    Values(Rc<Vec<CelValue<'a>>>),
+    /// The integers from zero to one below this.
+    Range(i64),
     /// Values that were joined to a list with a schema, which says how they are told apart.
-    Joined(Rc<[CelValue<'a>]>, &'a Schema),
+    Joined(Rc<Vec<CelValue<'a>>>, &'a Schema),
     /// A JSON list and its schema, if it is known.
     Json(&'a [Value], Option<&'a Schema>),
 }
@@ -21,6 +23,7 @@ impl<'a> CelList<'a> {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Values(values) | Self::Joined(values, _) => values.len(),
+            Self::Range(count) => usize::try_from(*count).unwrap_or_default(),
             Self::Json(items, _) => items.len(),
         }
     }
@@ -29,6 +32,7 @@ impl<'a> CelList<'a> {
     pub(crate) fn get(&self, index: usize) -> Option<CelValue<'a>> {
         match self {
             Self::Values(values) | Self::Joined(values, _) => values.get(index).cloned(),
+            Self::Range(count) => i64::try_from(index).ok().filter(|index| index < count).map(CelValue::Int),
             Self::Json(items, schema) => items.get(index).map(|item| element(item, *schema)),
         }
     }
@@ -51,14 +55,14 @@ impl<'a> CelList<'a> {
     /// The same kind of list with other values.
     pub(crate) fn with_values(&self, values: Vec<CelValue<'a>>) -> Self {
         match self.schema() {
-            Some(schema) => Self::Joined(values.into(), schema),
-            None => Self::Values(values.into()),
+            Some(schema) => Self::Joined(Rc::new(values), schema),
+            None => Self::Values(Rc::new(values)),
         }
     }
 
     fn schema(&self) -> Option<&'a Schema> {
         match self {
-            Self::Values(_) => None,
+            Self::Values(_) | Self::Range(_) => None,
             Self::Joined(_, schema) => Some(schema),
             Self::Json(_, schema) => *schema,
         }

@@ -2,7 +2,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
-use super::{CelValue, equal};
+use super::{CelEntries, CelValue};
 use crate::cel::escape::escape;
 use crate::cel::unescape::unescape;
 use crate::schema::{AdditionalProperties, Schema};
@@ -10,8 +10,8 @@ use crate::schema::{AdditionalProperties, Schema};
 /// A map or an object: one that an expression made, or one of a document.
 #[derive(Clone, Debug)]
 pub enum CelMap<'a> {
-    /// Keys and values of an expression, in the order in which they were given.
-    Values(Rc<Vec<(CelValue<'a>, CelValue<'a>)>>),
+    /// Keys and values of an expression.
+    Values(Rc<CelEntries<'a>>),
     /// A JSON object and its schema, if it is known.
     Json(&'a Map<String, Value>, Option<&'a Schema>),
     /// The values of variables that stand below one name.
@@ -31,7 +31,7 @@ impl<'a> CelMap<'a> {
     /// The value of a key.
     pub(crate) fn get(&self, key: &CelValue<'_>) -> Option<CelValue<'a>> {
         match self {
-            Self::Values(values) => values.iter().find(|(other, _)| equal(other, key)).map(|(_, value)| value.clone()),
+            Self::Values(values) => values.get(key).cloned(),
             Self::Json(..) | Self::Fields(_) => match key {
                 CelValue::String(name) => self.field(name),
                 _ => None,
@@ -63,7 +63,7 @@ impl<'a> CelMap<'a> {
     /// The keys in order.
     pub(crate) fn keys(&self) -> Vec<CelValue<'a>> {
         match self {
-            Self::Values(values) => values.iter().map(|(key, _)| key.clone()).collect(),
+            Self::Values(values) => values.keys().cloned().collect(),
             Self::Fields(fields) => fields.iter().map(|(name, _)| CelValue::text(name.clone())).collect(),
             Self::Json(fields, None) => fields.keys().map(|key| CelValue::text(key.as_str())).collect(),
             Self::Json(fields, Some(schema)) if map_values(schema).is_some() => {

@@ -1,6 +1,8 @@
 //! Values of expressions. What comes from a JSON document is looked at where it is, through its schema.
 
 mod compare;
+mod digest;
+mod entries;
 mod list;
 mod map;
 mod opaque;
@@ -12,7 +14,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-pub(crate) use self::compare::{equal, order, same_keys};
+pub(crate) use self::compare::{equal, keys_of, order};
+pub(crate) use self::digest::Places;
+pub use self::entries::CelEntries;
 pub use self::list::CelList;
 pub use self::map::CelMap;
 pub use self::opaque::Opaque;
@@ -62,7 +66,7 @@ impl<'a> CelValue<'a> {
 
     /// A list of values.
     pub fn list(values: Vec<CelValue<'a>>) -> Self {
-        Self::List(CelList::Values(values.into()))
+        Self::List(CelList::Values(Rc::new(values)))
     }
 
     /// A value that is there.
