@@ -269,6 +269,13 @@ impl ApiError {
         error
     }
 
+    /// 429: not now.
+    pub(crate) fn too_many_requests(message: &str, retry_after_seconds: Option<u64>) -> Self {
+        let mut error = Self::new(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests", message);
+        error.0.details = Some(Details { retry_after_seconds, ..Details::default() });
+        error
+    }
+
     /// 504: the request took too long.
     pub(crate) fn timed_out() -> Self {
         let message = "Timeout: request did not complete within the allotted timeout";

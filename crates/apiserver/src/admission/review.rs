@@ -35,7 +35,9 @@ pub(super) fn request(uid: &str, attributes: &Attributes<'_>, matched: &Resource
     let kind = |resource: &Resource| {
         let served = call.subresource.as_ref().and_then(|name| resource.subresources.get(name));
         let kind = served.map_or(resource.kind.as_str(), |served| served.kind.as_str());
-        json!({"group": resource.group, "version": resource.version, "kind": kind})
+        let group = served.and_then(|served| served.group.as_deref()).unwrap_or(&resource.group);
+        let version = served.and_then(|served| served.version.as_deref()).unwrap_or(&resource.version);
+        json!({"group": group, "version": version, "kind": kind})
     };
     let place = |resource: &Resource| json!({"group": resource.group, "version": resource.version, "resource": resource.plural});
     let shown = |object: Option<&Value>| object.map(|object| view(matched, object).into_owned());

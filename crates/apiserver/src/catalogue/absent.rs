@@ -5,7 +5,6 @@ use super::built_in::BuiltInGroupVersion;
 
 /// Resources by group, version and plural, each with why it isn't served.
 const RESOURCES: &[(&str, &str, &str, &str)] = &[
-    ("", "v1", "bindings", "nothing schedules pods"),
     ("", "v1", "componentstatuses", "there are no components"),
     ("admissionregistration.k8s.io", "v1", "mutatingadmissionpolicies", "policies in CEL aren't evaluated"),
     ("admissionregistration.k8s.io", "v1", "mutatingadmissionpolicybindings", "policies in CEL aren't evaluated"),
@@ -23,14 +22,10 @@ const RESOURCES: &[(&str, &str, &str, &str)] = &[
 const SUBRESOURCES: &[(&str, &str, &str, &str)] = &[
     ("", "nodes", "proxy", "no node runs"),
     ("", "pods", "attach", "no pod runs"),
-    ("", "pods", "binding", "nothing schedules pods"),
-    ("", "pods", "ephemeralcontainers", "no pod runs"),
-    ("", "pods", "eviction", "disruption budgets aren't counted"),
     ("", "pods", "exec", "no pod runs"),
     ("", "pods", "log", "no pod runs"),
     ("", "pods", "portforward", "no pod runs"),
     ("", "pods", "proxy", "no pod runs"),
-    ("", "pods", "resize", "no pod runs"),
     ("", "services", "proxy", "no service has endpoints"),
     ("certificates.k8s.io", "certificatesigningrequests", "approval", "nothing signs certificates"),
 ];

@@ -32,10 +32,9 @@ fn every_resource_has_a_schema_of_its_kind() {
 fn what_is_absent_is_not_listed() {
     let listed: Vec<_> =
         catalogue().resources().map(|(version, resource)| format!("{}/{}", version.group, resource.plural)).collect();
-    for absent in ["/bindings", "/componentstatuses"] {
-        assert!(!listed.iter().any(|found| found == absent), "{absent} is listed");
-    }
-    for present in ["/pods", "apps/statefulsets", "apiextensions.k8s.io/customresourcedefinitions"] {
+    let absent = "/componentstatuses";
+    assert!(!listed.iter().any(|found| found == absent), "{absent} is listed");
+    for present in ["/bindings", "/pods", "apps/statefulsets", "apiextensions.k8s.io/customresourcedefinitions"] {
         assert!(listed.iter().any(|found| found == present), "{present} is missing");
     }
 }

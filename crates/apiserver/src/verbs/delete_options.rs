@@ -1,5 +1,5 @@
 use controller_runtime_schema::{FieldError, FieldPath};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Call;
 use super::write_options::check_dry_run;
@@ -52,6 +52,14 @@ impl DeleteOptions {
         let raw = if call.body.is_empty() { Raw::of_query(call)? } else { Raw::of_body(call)? };
         raw.check()
     }
+
+    /// Reads options that stand in another body.
+    pub(super) fn of_value(value: &Value) -> Result<Self, ApiError> {
+        match value.as_object() {
+            Some(members) => Raw::of_members(members)?.check(),
+            None => Ok(Self::default()),
+        }
+    }
 }
 
 impl Raw {
@@ -80,6 +88,10 @@ impl Raw {
         let Some(members) = body.as_object() else {
             return Err(ApiError::bad_request("couldn't get version/kind; json parse error: the body is no object"));
         };
+        Self::of_members(members)
+    }
+
+    fn of_members(members: &Map<String, Value>) -> Result<Self, ApiError> {
         let text = |key: &str| members.get(key).and_then(Value::as_str).unwrap_or_default();
         let (kind, version) = (text("kind"), text("apiVersion"));
         if !matches!(kind, "" | "DeleteOptions") {

@@ -4,17 +4,21 @@
 //! which the pipeline brings into the form that the client accepts.
 
 mod apply;
+mod binding;
 mod call;
 mod create;
 mod delete;
 mod delete_collection;
 mod delete_options;
+mod disruption;
+mod eviction;
 mod get;
 mod lifecycle;
 mod list;
 mod list_options;
 mod managed;
 mod modify;
+mod own_kind;
 mod patch;
 mod reply;
 mod review;
@@ -47,6 +51,7 @@ pub(crate) async fn dispatch(call: &Call, method: &Method, path: &ObjectPath) ->
             return Err(ApiError::unknown_resource());
         }
         return match *method {
+            Method::POST if call.resource.kind == "Binding" => Box::pin(binding::bind(call)).await,
             Method::POST => Box::pin(review::review(call)).await,
             _ => Err(ApiError::method_not_allowed()),
         };
@@ -93,8 +98,11 @@ async fn subresource_verb(call: &Call, subresource: &str, verb: &'static str) ->
             _ => Err(ApiError::method_not_allowed()),
         };
     }
-    if served.kind == "TokenRequest" {
-        return token_request::token_request(call);
+    match served.kind.as_str() {
+        "TokenRequest" => return token_request::token_request(call),
+        "Binding" => return Box::pin(binding::bind(call)).await,
+        "Eviction" => return Box::pin(eviction::evict(call)).await,
+        _ => {}
     }
     if served.kind != call.resource.kind {
         return Err(ApiError::unknown_resource());

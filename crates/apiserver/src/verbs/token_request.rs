@@ -1,23 +1,17 @@
 //! `serviceaccounts/token`: a token for a service account.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use controller_runtime_schema::{FieldError, FieldPath};
 use http::StatusCode;
 use serde_json::{Value, json};
 
+use super::own_kind::{self, OwnKind};
 use super::{Call, Reply, WriteOptions};
 use crate::access::{Claims, ISSUER};
-use crate::catalogue::catalogue;
 use crate::core;
 use crate::managed_fields::Tracking;
 use crate::metadata::fields;
-use crate::pipeline::decode;
-use crate::resource::{Resource, SchemaSource};
 use crate::status::{ApiError, GroupResource, quote};
 use crate::store::ObjectKey;
-use crate::strategy::strategy_for;
 
 const GROUP: &str = "authentication.k8s.io";
 const KIND: &str = "TokenRequest";
@@ -80,38 +74,12 @@ pub(super) fn token_request(call: &Call) -> Result<Reply, ApiError> {
     Ok(Reply::Made(StatusCode::CREATED, object))
 }
 
-/// The request in its own kind, which no resource stands for, with its defaults and who wrote it.
+/// The request in its own kind, with its defaults and who wrote it.
 fn decoded(call: &Call, options: &WriteOptions) -> Result<Value, ApiError> {
-    let resource = Resource {
-        group: GROUP.to_owned(),
-        version: "v1".to_owned(),
-        kind: KIND.to_owned(),
-        schema: SchemaSource::Named(catalogue().definitions.clone(), DEFINITION.to_owned()),
-        strategy: strategy_for(GROUP, KIND, DEFINITION),
-        subresources: BTreeMap::new(),
-        scale: None,
-        ..Resource::clone(&call.resource)
-    };
-    let inner = Call {
-        core: Arc::clone(&call.core),
-        user: call.user.clone(),
-        resource: Arc::new(resource),
-        namespace: call.namespace.clone(),
-        name: None,
-        subresource: None,
-        query: call.query.clone(),
-        content_type: call.content_type.clone(),
-        body: call.body.clone(),
-        accept: call.accept,
-        user_agent: call.user_agent.clone(),
-        warnings: parking_lot::Mutex::default(),
-    };
-    let decoded = decode::object(&inner, options.validation);
-    inner.warnings.lock().drain(..).for_each(|text| call.warn(text));
-    let mut request = decoded?;
-    decode::check_place(&inner, &mut request)?;
+    let own = OwnKind { group: GROUP, version: "v1", kind: KIND, definition: DEFINITION };
+    let (resource, mut request) = own_kind::decoded(call, options, own)?;
     set_default_lifetime(&mut request);
-    let tracking = Tracking::new(&inner.resource, Some("token"), options.manager.clone(), call.now());
+    let tracking = Tracking::new(&resource, Some("token"), options.manager.clone(), call.now());
     tracking.with_null_in_spec("boundObjectRef").track(None, &mut request);
     Ok(request)
 }

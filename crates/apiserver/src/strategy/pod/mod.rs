@@ -1,7 +1,10 @@
 //! `v1` Pod.
 
+mod condition;
 mod defaults;
+mod ephemeral;
 mod prepare;
+mod resize;
 mod status;
 mod update;
 
@@ -10,6 +13,7 @@ use std::collections::BTreeMap;
 use controller_runtime_schema::{FieldError, FieldPath};
 use serde_json::{Value, json};
 
+pub(crate) use self::condition::set_condition;
 pub(super) use self::defaults::{pod as defaults, status as status_defaults};
 use super::fields::{at, is_given, items, number, text};
 use super::rules::Errors;
@@ -35,9 +39,13 @@ impl Strategy for Pod {
     }
 
     fn prepare_update(&self, new: &mut Value, old: &Value, subresource: Option<&str>) {
-        if subresource == Some("status") {
-            status::prepare(new, old);
-        } else {
+        match subresource {
+            Some("status") => status::prepare(new, old),
+            Some("ephemeralcontainers") => ephemeral::prepare(new, old),
+            Some("resize") => resize::prepare(new, old),
+            _ => {}
+        }
+        if subresource != Some("status") {
             pod_spec::drop_disabled(new, "spec");
         }
     }
@@ -61,6 +69,8 @@ impl Strategy for Pod {
     fn validate_update(&self, new: &Value, old: &Value, subresource: Option<&str>) -> Errors {
         match subresource {
             Some("status") => status::validate(new, old),
+            Some("ephemeralcontainers") => ephemeral::validate(new, old),
+            Some("resize") => resize::validate(new, old),
             _ => update::validate(new, old),
         }
     }
