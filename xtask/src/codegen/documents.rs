@@ -7,11 +7,6 @@ use std::process::Command;
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::Value;
 
-/// Groups that are left out, because what they mean is not the API server's own.
-///
-/// `apiregistration.k8s.io` belongs to the aggregator: an `APIService` that routes nothing would be a pretence.
-const LEFT_OUT: &[&str] = &["apiregistration.k8s.io"];
-
 /// One group version as the control plane serves it.
 pub(super) struct GroupVersion {
     pub(super) group: String,
@@ -47,7 +42,7 @@ impl Documents {
         let groups = reference.get("/apis")?;
         for group in groups.pointer("/groups").and_then(Value::as_array).into_iter().flatten() {
             let name = string(group, "/name")?;
-            if LEFT_OUT.contains(&name.as_str()) || custom.contains(&name.as_str()) {
+            if custom.contains(&name.as_str()) {
                 continue;
             }
             let preferred = string(group, "/preferredVersion/version")?;

@@ -14,6 +14,7 @@ const MODULES: &[(&str, &str)] = &[
     ("k8s.io/api", "io.k8s.api"),
     ("k8s.io/apimachinery", "io.k8s.apimachinery"),
     ("k8s.io/apiextensions-apiserver", "io.k8s.apiextensions-apiserver"),
+    ("k8s.io/kube-aggregator", "io.k8s.kube-aggregator"),
 ];
 
 /// One source file of a package.

@@ -4,19 +4,7 @@
 use super::built_in::BuiltInGroupVersion;
 
 /// Resources by group, version and plural, each with why it isn't served.
-const RESOURCES: &[(&str, &str, &str, &str)] = &[
-    ("", "v1", "componentstatuses", "there are no components"),
-    ("admissionregistration.k8s.io", "v1", "mutatingadmissionpolicies", "policies in CEL aren't evaluated"),
-    ("admissionregistration.k8s.io", "v1", "mutatingadmissionpolicybindings", "policies in CEL aren't evaluated"),
-    ("admissionregistration.k8s.io", "v1", "validatingadmissionpolicies", "policies in CEL aren't evaluated"),
-    ("admissionregistration.k8s.io", "v1", "validatingadmissionpolicybindings", "policies in CEL aren't evaluated"),
-    (
-        "autoscaling",
-        "v1",
-        "horizontalpodautoscalers",
-        "built-in kinds are served in one version; v2 is the preferred one",
-    ),
-];
+const RESOURCES: &[(&str, &str, &str, &str)] = &[("", "v1", "componentstatuses", "there are no components")];
 
 /// Subresources by group, plural and name, each with why it isn't served.
 const SUBRESOURCES: &[(&str, &str, &str, &str)] = &[

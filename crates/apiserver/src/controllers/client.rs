@@ -66,6 +66,10 @@ impl Client {
         self.send(Method::GET, path, None).await
     }
 
+    pub(super) async fn create(&self, path: &str, object: &Value) -> Result<Value, Failure> {
+        self.send(Method::POST, path, Some(("application/json", object))).await
+    }
+
     pub(super) async fn update(&self, path: &str, object: &Value) -> Result<Value, Failure> {
         self.send(Method::PUT, path, Some(("application/json", object))).await
     }

@@ -9,6 +9,7 @@ use super::daemon_set::DaemonSet;
 use super::deployment::Deployment;
 use super::disruption_budget::PodDisruptionBudget;
 use super::event::Event;
+use super::horizontal_pod_autoscaler::HorizontalPodAutoscaler;
 use super::ingress::Ingress;
 use super::job::Job;
 use super::lease::Lease;
@@ -51,6 +52,10 @@ pub(crate) fn strategy_for(group: &str, kind: &str, definition: &'static str) ->
         ("apps", "Deployment") => Arc::new(Deployment),
         ("apps", "ReplicaSet") => Arc::new(ReplicaSet),
         ("apps", "StatefulSet") => Arc::new(StatefulSet),
+        ("autoscaling", "HorizontalPodAutoscaler") if definition.contains(".v1.") => {
+            Arc::new(HorizontalPodAutoscaler::First)
+        }
+        ("autoscaling", "HorizontalPodAutoscaler") => Arc::new(HorizontalPodAutoscaler::Second),
         ("batch", "CronJob") => Arc::new(CronJob),
         ("batch", "Job") => Arc::new(Job),
         ("coordination.k8s.io", "Lease") => Arc::new(Lease),
@@ -72,7 +77,6 @@ fn plain(group: &str, kind: &str, definition: &'static str) -> Plain {
         (
             "admissionregistration.k8s.io"
             | "apiextensions.k8s.io"
-            | "autoscaling"
             | "discovery.k8s.io"
             | "flowcontrol.apiserver.k8s.io",
             _,

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::fields::{Fields, set_default};
 use super::{
-    autoscaling, cron_job, daemon_set, deployment, job, limit_range, namespace, network_policy, persistent_volume,
-    persistent_volume_claim, pod, pod_template, rbac, replica_set, replication_controller, secret, service,
-    stateful_set, storage,
+    cron_job, daemon_set, deployment, horizontal_pod_autoscaler, job, limit_range, namespace, network_policy,
+    persistent_volume, persistent_volume_claim, pod, pod_template, rbac, replica_set, replication_controller, secret,
+    service, stateful_set, storage,
 };
 use crate::catalogue::{catalogue, written_as_null};
 
@@ -84,7 +84,10 @@ fn defaulter(definition: &str) -> Option<Defaulter> {
         "rbac.v1" => rbac(kind),
         "networking.v1" => networking(kind),
         "storage.v1" => storage(kind),
-        "autoscaling.v2" if kind == "HorizontalPodAutoscalerSpec" => Some(autoscaling::defaults),
+        "autoscaling.v2" if kind == "HorizontalPodAutoscalerSpec" => Some(horizontal_pod_autoscaler::defaults),
+        "autoscaling.v1" if kind == "HorizontalPodAutoscalerSpec" => {
+            Some(horizontal_pod_autoscaler::first_version_defaults)
+        }
         "scheduling.v1" if kind == "PriorityClass" => {
             Some(|class| set_default(class, "preemptionPolicy", "PreemptLowerPriority"))
         }

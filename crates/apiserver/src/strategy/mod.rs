@@ -3,7 +3,6 @@
 //! A verb asks the resource's [`Strategy`]; what a kind does not say is the generic behaviour in the trait's default
 //! bodies.
 
-mod autoscaling;
 mod built_in;
 mod config_map;
 mod cron_job;
@@ -14,6 +13,7 @@ mod disruption_budget;
 mod event;
 pub(crate) mod fields;
 mod go_form;
+mod horizontal_pod_autoscaler;
 mod ingress;
 mod job;
 mod lease;

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use controller_runtime_schema::{FieldError, FieldPath};
 use serde_json::{Value, json};
 
-use super::fields::{Fields, copy_field, object_mut, object_or_new};
-use super::rules::Errors;
+use super::fields::{Fields, copy_field, indexed, is_given, items, object_mut, object_or_new, text};
+use super::rules::{Errors, named};
 use super::{Strategy, StrategyContext};
 use crate::metadata::names;
 
@@ -68,8 +69,22 @@ impl Strategy for Namespace {
         }
     }
 
-    fn validate_update(&self, _new: &Value, _old: &Value, _subresource: Option<&str>) -> Errors {
-        Errors::new()
+    fn validate(&self, object: &Value) -> Errors {
+        // The reference names the list here, and the single entry when they are changed.
+        let path = FieldPath::new("spec.finalizers");
+        let all = items(object, "spec.finalizers").iter().filter_map(Value::as_str);
+        all.flat_map(|finalizer| finalizer_errors(finalizer, &path)).collect()
+    }
+
+    fn validate_update(&self, new: &Value, _old: &Value, subresource: Option<&str>) -> Errors {
+        match subresource {
+            Some("status") => phase(new),
+            Some("finalize") => {
+                let all = indexed(new, "spec.finalizers");
+                all.flat_map(|(path, one)| finalizer_errors(one.as_str().unwrap_or_default(), &path)).collect()
+            }
+            _ => Errors::new(),
+        }
     }
 
     fn returns_deleted_object(&self) -> bool {
@@ -83,4 +98,28 @@ impl Strategy for Namespace {
     fn selectable(&self, object: &Value) -> BTreeMap<String, String> {
         super::selectable_texts(self.selectable_labels(), object)
     }
+}
+
+/// The phase says whether the namespace is being deleted, and nothing else.
+fn phase(namespace: &Value) -> Errors {
+    let (phase, expected, state) = if is_given(namespace, "metadata.deletionTimestamp") {
+        (text(namespace, "status.phase"), "Terminating", "not empty")
+    } else {
+        (text(namespace, "status.phase"), "Active", "empty")
+    };
+    if phase == expected {
+        return Errors::new();
+    }
+    let detail = format!("may only be '{expected}' if `deletionTimestamp` is {state}");
+    vec![FieldError::invalid(&FieldPath::new("status.Phase"), phase, detail)]
+}
+
+fn finalizer_errors(finalizer: &str, path: &FieldPath) -> Errors {
+    let mut errors = Errors::new();
+    named(finalizer, path, names::qualified_name(finalizer), &mut errors);
+    if !finalizer.contains('/') && !matches!(finalizer, "kubernetes" | "orphan" | "foregroundDeletion") {
+        let detail = "name is neither a standard finalizer name nor is it fully qualified";
+        errors.push(FieldError::invalid(path, finalizer, detail));
+    }
+    errors
 }

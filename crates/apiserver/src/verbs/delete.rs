@@ -99,6 +99,9 @@ pub(crate) fn delete_object(
 }
 
 fn check_preconditions(resource: &Resource, stored: &Object, options: &DeleteOptions) -> Result<(), ApiError> {
+    if lifecycle::is_namespace(resource) {
+        return lifecycle::check_preconditions(stored, options);
+    }
     let kind = GroupResource { group: &resource.group, resource: &resource.kind };
     let uid = fields::text(stored.value(), "uid");
     if let Some(wanted) = options.uid.as_deref().filter(|wanted| *wanted != uid) {
@@ -127,8 +130,12 @@ fn attempt(
     options: &DeleteOptions,
 ) -> Result<Option<Deleted>, ApiError> {
     let live = view(resource, stored.value());
+    let is_first = !fields::is_deleting(&live);
+    if !is_first && lifecycle::is_kept(resource, &live) {
+        return Ok(Some(Deleted::Pending(Pending::Stored(Arc::clone(stored)))));
+    }
     let mut next = live.clone().into_owned();
-    if !fields::is_deleting(&live) {
+    if is_first {
         resource.strategy.prepare_delete(&mut next, &core.now());
     }
     let begun_by_kind = fields::is_deleting(&next) && !fields::is_deleting(&live);
@@ -136,7 +143,7 @@ fn attempt(
         let finalizers = finalizers(resource, &live, options);
         fields::set_finalizers(&mut next, &finalizers);
         let grace = grace(resource, &live, options);
-        if finalizers.is_empty() && grace == 0 && !lifecycle::is_kept(resource, &next) {
+        if finalizers.is_empty() && grace == 0 && !(is_first && lifecycle::is_namespace(resource)) {
             return Ok(remove(core, resource, stored, options));
         }
         mark(core, resource, &mut next, &live, grace);
@@ -194,7 +201,9 @@ fn mark(core: &Core, resource: &Resource, next: &mut Value, live: &Value, grace:
     let deadline = core.ambient.now().saturating_add(SignedDuration::from_secs(grace));
     let deadline = deadline.unwrap_or_else(|_| core.ambient.now());
     fields::set(next, "deletionTimestamp", crate::core::timestamp(deadline));
-    fields::set(next, "deletionGracePeriodSeconds", grace);
+    if !lifecycle::is_namespace(resource) || fields::is_deleting(live) {
+        fields::set(next, "deletionGracePeriodSeconds", grace);
+    }
     lifecycle::mark_terminating(resource, next);
     let generation = fields::get(live, "generation").and_then(Value::as_i64);
     if let Some(generation) = generation.filter(|one| *one > 0 && !fields::is_deleting(live)) {

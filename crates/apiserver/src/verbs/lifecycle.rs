@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::Call;
+use super::{Call, DeleteOptions};
 use crate::metadata::fields;
 use crate::resource::Resource;
 use crate::status::{ApiError, Cause, GroupResource};
@@ -60,6 +60,20 @@ pub(super) fn check_create(call: &Call, name: &str) -> Result<Vec<Arc<Object>>, 
 pub(super) fn check_delete(resource: &Resource, name: &str) -> Result<(), ApiError> {
     if is_namespace(resource) && IMMORTAL.contains(&name) {
         return Err(ApiError::forbidden(NAMESPACES, name, "this namespace may not be deleted"));
+    }
+    Ok(())
+}
+
+/// Refuses the deletion of a namespace that isn't the one, or isn't in the state, that the request is about.
+pub(super) fn check_preconditions(stored: &Object, options: &DeleteOptions) -> Result<(), ApiError> {
+    let uid = fields::text(stored.value(), "uid");
+    let revision = stored.revision.to_string();
+    let found = [("UID", &options.uid, uid), ("ResourceVersion", &options.resource_version, revision.as_str())];
+    for (what, wanted, is) in found {
+        if let Some(wanted) = wanted.as_deref().filter(|wanted| *wanted != is) {
+            let why = format!("Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {is}");
+            return Err(ApiError::conflict(NAMESPACES, &stored.key.name, &why));
+        }
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 mod collector;
 mod graph;
+mod invalid_owner;
 mod owners;
 
 use std::sync::Arc;

@@ -3,6 +3,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::graph::FOREGROUND;
+use super::invalid_owner;
 use crate::controllers::client::{Client, Failure, object_path};
 use crate::controllers::reference::{ObjectReference, OwnerReference, finalizers, group_version, is_being_deleted};
 use crate::registry::Registry;
@@ -82,13 +83,25 @@ async fn find(
     client: &Client,
     absent: &mut Absent,
 ) -> Result<Option<Value>, Problem> {
-    let owner = locate(&client.door().core.registry, reference, dependent)?;
+    let owner = match locate(&client.door().core.registry, reference, dependent) {
+        Err(Problem::NamespacedOwner) => {
+            if invalid_owner::stands_elsewhere(&client.door().core, reference, dependent) {
+                invalid_owner::report(client, reference, dependent).await?;
+            }
+            return Err(Problem::NamespacedOwner);
+        }
+        located => located?,
+    };
     if absent.0.contains(&owner) {
         return Ok(None);
     }
     let found = live(client, &owner).await?;
     if found.is_none() {
-        absent.insert(owner);
+        if invalid_owner::stands_elsewhere(&client.door().core, reference, dependent) {
+            invalid_owner::report(client, reference, dependent).await?;
+        } else {
+            absent.insert(owner);
+        }
     }
     Ok(found)
 }

@@ -75,13 +75,14 @@ fn conditions(remaining: &Remaining) -> Vec<Condition> {
         let message = format!("Failed to delete all resource types, {} remaining: {}", texts.len(), texts.join(", "));
         Condition { kind: "NamespaceDeletionContentFailure", is_true: true, reason: "ContentDeletionFailed", message }
     });
-    all.push(if remaining.resources.is_empty() {
+    // The reference counts what is left only after pods are gone.
+    all.push(if remaining.resources.is_empty() || remaining.waits_for_pods {
         condition("NamespaceContentRemaining", "ContentRemoved", "All content successfully removed")
     } else {
         let message = format!("Some resources are remaining: {}", counted(&remaining.resources, "has"));
         Condition { kind: "NamespaceContentRemaining", is_true: true, reason: "SomeResourcesRemain", message }
     });
-    all.push(if remaining.finalizers.is_empty() {
+    all.push(if remaining.finalizers.is_empty() || remaining.waits_for_pods {
         condition(
             "NamespaceFinalizersRemaining",
             "ContentHasNoFinalizers",

@@ -17,6 +17,8 @@ pub(super) struct Remaining {
     pub(super) finalizers: BTreeMap<String, usize>,
     /// What could not be deleted, and why.
     pub(super) failures: BTreeSet<String>,
+    /// Whether pods are left, and nothing else was asked to go yet.
+    pub(super) waits_for_pods: bool,
 }
 
 impl Remaining {
@@ -35,6 +37,7 @@ pub(super) async fn delete(client: &Client, namespace: &str) -> Remaining {
             delete_resource(client, &resource, namespace, &mut remaining).await;
         }
         if !remaining.resources.is_empty() {
+            remaining.waits_for_pods = remaining.resources.keys().all(|resource| resource == "pods.");
             break;
         }
     }

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::fields::{Fields, object_mut, set_default};
+use crate::strategy::fields::{Fields, object_mut, set_default};
 
 /// `HorizontalPodAutoscalerSpec`.
-pub(super) fn defaults(spec: &mut Fields) {
+pub(in crate::strategy) fn defaults(spec: &mut Fields) {
     set_default(spec, "minReplicas", 1);
     if spec.get("metrics").and_then(Value::as_array).is_none_or(Vec::is_empty) {
         let cpu = json!([{
