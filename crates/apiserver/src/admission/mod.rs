@@ -74,7 +74,19 @@ pub(crate) async fn validate(
     old: Option<&Value>,
     options: &WriteOptions,
 ) -> Result<(), ApiError> {
-    plugin::validate(plugin::Write { call, operation, old }, object)?;
+    let write = plugin::Write { call, operation, old };
+    plugin::validate(write, object)?;
+    ask_validating(call, operation, object, old, options).await?;
+    plugin::take_quota(write, object, options.dry_run)
+}
+
+async fn ask_validating(
+    call: &Call,
+    operation: Operation,
+    object: &Value,
+    old: Option<&Value>,
+    options: &WriteOptions,
+) -> Result<(), ApiError> {
     let webhooks = webhooks(&call.core.store, Phase::Validating);
     if (webhooks.is_empty() && call.core.admission_hooks().is_empty()) || attributes::is_exempt(&call.resource) {
         return Ok(());

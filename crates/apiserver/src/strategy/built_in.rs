@@ -13,6 +13,7 @@ use super::horizontal_pod_autoscaler::HorizontalPodAutoscaler;
 use super::ingress::Ingress;
 use super::job::Job;
 use super::lease::Lease;
+use super::limit_range::LimitRange;
 use super::namespace::Namespace;
 use super::node::Node;
 use super::persistent_volume::PersistentVolume;
@@ -23,6 +24,7 @@ use super::priority_class::PriorityClass;
 use super::rbac::{Role, RoleBinding};
 use super::replica_set::ReplicaSet;
 use super::replication_controller::ReplicationController;
+use super::resource_quota::ResourceQuota;
 use super::secret::Secret;
 use super::service::Service;
 use super::stateful_set::StatefulSet;
@@ -39,6 +41,8 @@ pub(crate) fn strategy_for(group: &str, kind: &str, definition: &'static str) ->
         ("", "PersistentVolume") => Arc::new(PersistentVolume),
         ("", "PersistentVolumeClaim") => Arc::new(PersistentVolumeClaim),
         ("scheduling.k8s.io", "PriorityClass") => Arc::new(PriorityClass),
+        ("", "ResourceQuota") => Arc::new(ResourceQuota),
+        ("", "LimitRange") => Arc::new(LimitRange),
         ("", "Pod") => Arc::new(Pod),
         ("", "ReplicationController") => Arc::new(ReplicationController),
         ("", "Secret") => Arc::new(Secret),
@@ -92,11 +96,10 @@ fn plain(group: &str, kind: &str, definition: &'static str) -> Plain {
             | ("certificates.k8s.io", "ClusterTrustBundle" | "PodCertificateRequest")
             | ("storage.k8s.io", "CSIDriver" | "CSIStorageCapacity" | "VolumeAttachment" | "CSINode")
     );
-    plain.create_on_update =
-        matches!((group, kind), ("", "LimitRange" | "Endpoints") | ("node.k8s.io", "RuntimeClass"));
+    plain.create_on_update = matches!((group, kind), ("", "Endpoints") | ("node.k8s.io", "RuntimeClass"));
     plain.returns_deleted = matches!(
         (group, kind),
-        ("", "ResourceQuota" | "ServiceAccount")
+        ("", "ServiceAccount")
             | (
                 "storage.k8s.io",
                 "CSIDriver" | "StorageClass" | "VolumeAttachment" | "CSINode" | "VolumeAttributesClass"

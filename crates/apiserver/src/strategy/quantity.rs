@@ -61,9 +61,21 @@ impl Quantity {
         self.nanos
     }
 
-    /// The sum, written as this one is.
+    /// So many whole ones.
+    pub(crate) fn of(count: i64) -> Self {
+        Self { nanos: i128::from(count) * NANO, format: Format::Decimal }
+    }
+
+    /// The sum, written as this one is; as the other one when this is nothing.
     pub(crate) fn plus(self, other: Self) -> Self {
-        Self { nanos: self.nanos.saturating_add(other.nanos), format: self.format }
+        let format = if self.nanos == 0 { other.format } else { self.format };
+        Self { nanos: self.nanos.saturating_add(other.nanos), format }
+    }
+
+    /// The difference, written as this one is; as the other one when this is nothing.
+    pub(crate) fn minus(self, other: Self) -> Self {
+        let format = if self.nanos == 0 { other.format } else { self.format };
+        Self { nanos: self.nanos.saturating_sub(other.nanos), format }
     }
 
     /// The form in which Kubernetes writes it: the largest suffix that needs no fraction.

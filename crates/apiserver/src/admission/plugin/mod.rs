@@ -8,6 +8,7 @@ mod limit_ranger;
 mod persistent_volume_claim_resize;
 mod pod_security;
 mod priority;
+mod resource_quota;
 mod runtime_class;
 mod taint_nodes_by_condition;
 
@@ -92,6 +93,11 @@ impl Write<'_> {
         all.sort_by(|one, other| age(other).cmp(&age(one)).then_with(|| one.key.name.cmp(&other.key.name)));
         all.first().map(|object| object.key.name.clone())
     }
+}
+
+/// Asks the quotas, last of all: what they grant is taken.
+pub(super) fn take_quota(write: Write<'_>, object: &Value, dry_run: bool) -> Result<(), ApiError> {
+    resource_quota::validate(write, object, dry_run)
 }
 
 /// The fields of an object's spec.

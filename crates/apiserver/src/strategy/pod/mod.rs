@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 pub(crate) use self::condition::set_condition;
 pub(super) use self::defaults::{pod as defaults, status as status_defaults};
+pub(crate) use self::prepare::quality_of_service;
 use super::fields::{at, is_given, items, number, text};
 use super::rules::Errors;
 use super::{Strategy, StrategyContext, pod_spec};

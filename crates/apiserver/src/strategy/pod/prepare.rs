@@ -178,7 +178,7 @@ fn names(spec: &Value) -> std::collections::BTreeSet<String> {
 }
 
 /// How hard a pod is to evict (`status.qosClass`): from what it or its containers request and are limited to.
-pub(super) fn quality_of_service(spec: &Value) -> &'static str {
+pub(crate) fn quality_of_service(spec: &Value) -> &'static str {
     let of_pod = at(spec, "resources");
     let says = |kind: &str| at(of_pod, kind).as_object().is_some_and(|amounts| !amounts.is_empty());
     if says("requests") || says("limits") {

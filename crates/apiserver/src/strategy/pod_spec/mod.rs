@@ -30,6 +30,7 @@ pub(super) use self::annotation::{APP_ARMOR, MIRROR, annotations, pod_annotation
 pub(super) use self::disabled::drop_disabled;
 pub(super) use self::probe::{port, port_name};
 pub(crate) use self::resources::together;
+pub(super) use self::resources::{container_name, quantity, resource_name};
 pub(super) use self::scheduling::tolerations;
 pub(super) use self::warning::{claim_warnings, warnings};
 use super::fields::{at, is_given, items, number, text};

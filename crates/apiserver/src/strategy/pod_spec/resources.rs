@@ -128,7 +128,7 @@ fn requirements(resources: &Value, name_rule: NameRule, path: &FieldPath, errors
 }
 
 /// An amount of a resource: not negative, and whole where only whole ones exist.
-fn quantity(name: &str, amount: &Value, path: &FieldPath, errors: &mut Errors) {
+pub(in crate::strategy) fn quantity(name: &str, amount: &Value, path: &FieldPath, errors: &mut Errors) {
     let Some(parsed) = amount.as_str().and_then(Quantity::parse) else { return };
     if parsed.is_negative() {
         errors.push(FieldError::invalid(path, amount.clone(), "must be greater than or equal to 0"));
@@ -159,7 +159,7 @@ fn is_extended(name: &str) -> bool {
 }
 
 /// Gives whether the name is in order.
-fn resource_name(name: &str, path: &FieldPath, errors: &mut Errors) -> bool {
+pub(in crate::strategy) fn resource_name(name: &str, path: &FieldPath, errors: &mut Errors) -> bool {
     let before = errors.len();
     named(name, path, names::qualified_name(name), errors);
     let pages = name.starts_with("hugepages-") || name.starts_with("requests.hugepages-");
@@ -170,7 +170,8 @@ fn resource_name(name: &str, path: &FieldPath, errors: &mut Errors) -> bool {
     errors.len() == before
 }
 
-fn container_name(name: &str, path: &FieldPath, errors: &mut Errors) {
+/// The name of a resource that containers have.
+pub(in crate::strategy) fn container_name(name: &str, path: &FieldPath, errors: &mut Errors) {
     resource_name(name, path, errors);
     if !name.contains('/') {
         if !matches!(name, "cpu" | "memory" | "ephemeral-storage") && !name.starts_with("hugepages-") {
