@@ -223,6 +223,11 @@ impl ApiError {
         Self::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message)
     }
 
+    /// 406: the answer can't take the form that the client accepts.
+    pub(crate) fn not_acceptable_form(message: String) -> Self {
+        Self::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message)
+    }
+
     /// 406 of a built-in resource, which says beforehand which media types it makes.
     pub(crate) fn not_acceptable_by_route(offered: &[&str]) -> Self {
         let message = format!("406: Not Acceptable\n\nAvailable representations: {}", offered.join(", "));

@@ -169,7 +169,7 @@ fn patched(call: &Call, webhook: &Webhook, patch: &Value, object: &Value) -> Res
 
 /// What somebody made of the object, as if it had come from the client.
 fn readmitted(call: &Call, by: &str, changed: Value) -> Result<Value, ApiError> {
-    let document = Document { value: changed, duplicates: Vec::new() };
+    let document = Document::of(changed);
     let mut new = decode::typed_object(call, document, FieldValidation::Ignore)
         .map_err(|error| ApiError::internal(&format!("webhook {by}: {}", error.message())))?;
     set_defaults(call, &mut new);

@@ -69,13 +69,15 @@ pub(crate) fn document(call: &Call) -> Result<Document, ApiError> {
         })?,
         _ => parse::json(&call.body).map_err(unrecognized)?,
     };
+    if document.value.is_null() {
+        return Ok(Document { value: Value::Object(serde_json::Map::new()), ..document });
+    }
     if !document.value.is_object() {
         let found = match document.value {
             Value::Array(_) => "array",
             Value::String(_) => "string",
             Value::Number(_) => "number",
-            Value::Bool(_) => "bool",
-            _ => "null",
+            _ => "bool",
         };
         return Err(unrecognized(format!(
             "json: cannot unmarshal {found} into Go value of type struct {{ APIVersion string \
@@ -93,7 +95,7 @@ fn protobuf_document(call: &Call) -> Result<Document, ApiError> {
     }
     let value =
         protobuf::decode(&call.body, &api_version, &kind).map_err(|error| protobuf_error(&error, call, &kind))?;
-    Ok(Document { value, duplicates: Vec::new() })
+    Ok(Document::of(value))
 }
 
 fn protobuf_error(error: &DecodeError, call: &Call, expected: &str) -> ApiError {
@@ -110,7 +112,11 @@ fn protobuf_error(error: &DecodeError, call: &Call, expected: &str) -> ApiError 
 
 /// The body's media type, one of those accepted.
 pub(crate) fn media_type(call: &Call) -> Result<&'static str, ApiError> {
-    let media = call.content_type.split(';').next().unwrap_or_default().trim();
+    let mut parts = call.content_type.split(';').map(str::trim);
+    let media = parts.next().unwrap_or_default();
+    if !parts.all(is_parameter) {
+        return Err(ApiError::unsupported_media_type(&ACCEPTED));
+    }
     match media {
         "" => Ok("application/json"),
         media => ACCEPTED
@@ -118,6 +124,15 @@ pub(crate) fn media_type(call: &Call) -> Result<&'static str, ApiError> {
             .find(|accepted| accepted.eq_ignore_ascii_case(media))
             .ok_or_else(|| ApiError::unsupported_media_type(&ACCEPTED)),
     }
+}
+
+/// Whether a part of a media type is a parameter; nothing may stand behind the last semicolon.
+fn is_parameter(part: &str) -> bool {
+    let is_token =
+        |text: &str| !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || "()<>@,;:\\\"/[]?=".contains(c));
+    let is_quoted = |text: &str| text.len() >= 2 && text.starts_with('"') && text.ends_with('"');
+    part.is_empty()
+        || part.split_once('=').is_some_and(|(key, value)| is_token(key) && (is_token(value) || is_quoted(value)))
 }
 
 /// Decodes the body of a create or update into an object of the call's resource.
@@ -136,7 +151,7 @@ pub(crate) fn typed_object(call: &Call, document: Document, validation: FieldVal
 /// `in_order` says that problems are told in the order of the body, which is JSON: Go's types are filled while it is read.
 fn decoded(call: &Call, document: Document, validation: FieldValidation, in_order: bool) -> Result<Value, ApiError> {
     let resource = &call.resource;
-    let Document { mut value, duplicates } = document;
+    let Document { mut value, duplicates, repeated } = document;
     check_kind(call, &mut value)?;
     let handled = cannot_be_handled(&value, resource);
     let refuse = |error: String| ApiError::bad_request(format!("{handled}: {error}"));
@@ -168,12 +183,13 @@ fn decoded(call: &Call, document: Document, validation: FieldValidation, in_orde
         of_metadata.append(&mut unknown);
         unknown = of_metadata;
     }
-    if validation != FieldValidation::Ignore && !(unknown.is_empty() && duplicates.is_empty()) {
+    if validation != FieldValidation::Ignore && !(unknown.is_empty() && duplicates.is_empty() && repeated.is_none()) {
         let problems = if in_order {
             parse::in_order(&call.body, &unknown, &duplicates)
         } else {
             let duplicates = duplicates.into_iter().map(KeyProblem::Duplicate);
-            duplicates.chain(unknown.into_iter().map(KeyProblem::Unknown)).collect()
+            let repeated = repeated.into_iter().map(KeyProblem::Repeated);
+            repeated.chain(duplicates).chain(unknown.into_iter().map(KeyProblem::Unknown)).collect()
         };
         report(call, &value, &problems, validation)?;
     }
@@ -244,6 +260,12 @@ fn check_kind(call: &Call, value: &mut Value) -> Result<(), ApiError> {
                 FieldError::invalid(&FieldPath::new("kind"), kind.as_str(), format!("must be {}", resource.kind));
             return Err(ApiError::invalid(&resource.group, &kind, fields::text(value, "name"), &[error]));
         }
+        if kind == resource.kind && was_served(&api_version, &kind) {
+            return Err(ApiError::bad_request(format!(
+                "the API version in the data ({api_version}) does not match the expected API version ({})",
+                resource.api_version()
+            )));
+        }
         return Err(wrong_kind(&api_version, &kind, resource.go_package(), &resource.kind));
     }
     if let Some(members) = value.as_object_mut() {
@@ -254,6 +276,23 @@ fn check_kind(call: &Call, value: &mut Value) -> Result<(), ApiError> {
         }
     }
     Ok(())
+}
+
+/// Kinds that kube-apiserver still reads in versions that it doesn't serve any more.
+const READ: [(&str, &[&str]); 9] = [
+    ("extensions/v1beta1", &["DaemonSet", "Deployment", "Ingress", "NetworkPolicy", "ReplicaSet"]),
+    ("apps/v1beta1", &["ControllerRevision", "Deployment", "StatefulSet"]),
+    ("apps/v1beta2", &["ControllerRevision", "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"]),
+    ("autoscaling/v2beta1", &["HorizontalPodAutoscaler"]),
+    ("autoscaling/v2beta2", &["HorizontalPodAutoscaler"]),
+    ("batch/v1beta1", &["CronJob"]),
+    ("events.k8s.io/v1beta1", &["Event"]),
+    ("networking.k8s.io/v1beta1", &["Ingress", "IngressClass"]),
+    ("policy/v1beta1", &["PodDisruptionBudget"]),
+];
+
+fn was_served(api_version: &str, kind: &str) -> bool {
+    READ.iter().any(|(version, kinds)| *version == api_version && kinds.contains(&kind))
 }
 
 /// 400 for a body that is of another kind than `wanted`, which stands in a package of Go.
@@ -301,6 +340,10 @@ fn report(call: &Call, value: &Value, problems: &[KeyProblem], validation: Field
         .map(|problem| match problem {
             KeyProblem::Unknown(path) => format!("unknown field {}", quote(path)),
             KeyProblem::Duplicate(path) => format!("duplicate field {}", quote(path)),
+            KeyProblem::Repeated(text) if validation == FieldValidation::Strict => {
+                format!("yaml: unmarshal errors:\n  {text}")
+            }
+            KeyProblem::Repeated(text) => text.clone(),
         })
         .collect();
     if validation == FieldValidation::Strict && !texts.is_empty() {

@@ -24,6 +24,7 @@ mod version;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use controller_runtime_schema::{FieldError, FieldPath};
 use http::header::{CONTENT_TYPE, USER_AGENT};
 use http::request::Parts;
 use http::{HeaderMap, Method, Response};
@@ -36,10 +37,14 @@ use crate::body::Body;
 use crate::core::Core;
 use crate::resource::Resource;
 use crate::status::ApiError;
+use crate::table::IncludeObject;
 use crate::verbs::{self, Call};
 
 /// Answers one request. The user is authenticated and authorized.
 pub(crate) async fn handle(core: &Arc<Core>, parts: &Parts, user: &Identity, body: Bytes) -> Response<Body> {
+    if !has_good_escapes(parts.uri.path()) {
+        return respond::malformed();
+    }
     let whole = health::respond(parts).or_else(|| version::respond(parts)).or_else(|| metrics::respond(core, parts));
     if let Some(response) = whole {
         return response;
@@ -91,6 +96,13 @@ async fn call(
     if resource.is_only_created() && accept.form == Form::Table {
         return Err(ApiError::not_acceptable(&OFFERED));
     }
+    check_form(accept, wanted, &resource)?;
+    if accept.form == Form::Table && IncludeObject::from_parameter(query.text("includeObject")).is_none() {
+        let text = query.text("includeObject");
+        let detail = "must be 'Metadata', 'Object', 'None', or empty";
+        let error = FieldError::invalid(&FieldPath::new("includeObject"), text, detail);
+        return Err(ApiError::bad_request(format!("Unable to convert to Table as requested: {error}")));
+    }
     let call = Call {
         core: Arc::clone(core),
         user: user.clone(),
@@ -107,6 +119,30 @@ async fn call(
     };
     let reply = verbs::dispatch(&call, &parts.method, path).await;
     Ok((call, reply))
+}
+
+/// Whether each percent sign in a path begins an escape; Go's server reads no further where one doesn't.
+fn has_good_escapes(path: &str) -> bool {
+    path.split('%').skip(1).all(|rest| {
+        let digits = rest.as_bytes().get(..2);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    })
+}
+
+/// Metadata is asked for as a list where there is one, and only there.
+fn check_form(accept: Accept, wanted: Wanted, resource: &Resource) -> Result<(), ApiError> {
+    if accept.form != Form::Partial || wanted == Wanted::Watch || accept.is_list == (wanted == Wanted::List) {
+        return Ok(());
+    }
+    let (suffix, is_list) = if accept.is_list { ("List", "not a list") } else { ("", "a list") };
+    let found = match (resource.strategy.typed(), accept.is_list) {
+        (true, true) => format!("{}.{}", resource.go_package(), resource.kind),
+        (true, false) => format!("{}.{}", resource.go_package(), resource.list_kind),
+        (false, true) => "unstructured.Unstructured".to_owned(),
+        (false, false) => "unstructured.UnstructuredList".to_owned(),
+    };
+    let text = format!("you requested PartialObjectMetadata{suffix}, but the requested object is {is_list} (*{found})");
+    Err(ApiError::not_acceptable_form(text))
 }
 
 /// The resource that a path names; `None` when not even its group and version are served.

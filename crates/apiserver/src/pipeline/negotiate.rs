@@ -17,6 +17,10 @@ const STREAMS: [&str; 2] = ["application/json;stream=watch", "application/vnd.ku
 pub(crate) struct Accept {
     pub(crate) encoding: Encoding,
     pub(crate) form: Form,
+    /// Whether table and metadata are those of `meta.k8s.io/v1beta1`.
+    pub(crate) is_beta: bool,
+    /// Whether metadata was asked for as a list.
+    pub(crate) is_list: bool,
 }
 
 /// The encoding of the body.
@@ -187,18 +191,23 @@ impl<'a> Clause<'a> {
         }
         if !self.converts() {
             let allowed = typed || encoding != Encoding::Protobuf;
-            return allowed.then_some(Accept { encoding, form: Form::Object });
+            return allowed.then_some(Accept { encoding, ..Accept::default() });
         }
-        if self.parameter("g") != Some("meta.k8s.io") || self.parameter("v") != Some("v1") {
+        let is_beta = match self.parameter("v") {
+            Some("v1") => false,
+            Some("v1beta1") => true,
+            _ => return None,
+        };
+        if self.parameter("g") != Some("meta.k8s.io") {
             return None;
         }
         let form = match self.parameter("as")? {
             "Table" if encoding != Encoding::Protobuf => Form::Table,
-            "PartialObjectMetadata" if wanted != Wanted::List => Form::Partial,
-            "PartialObjectMetadataList" if wanted == Wanted::List => Form::Partial,
+            "PartialObjectMetadata" => Form::Partial,
+            "PartialObjectMetadataList" if wanted != Wanted::Watch => Form::Partial,
             _ => return None,
         };
-        Some(Accept { encoding, form })
+        Some(Accept { encoding, form, is_beta, is_list: self.parameter("as") == Some("PartialObjectMetadataList") })
     }
 }
 

@@ -5,6 +5,9 @@ use std::collections::BTreeSet;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
+use serde_saphyr::DuplicateKeyPolicy;
+
+use crate::status::quote;
 
 /// Duplicates that are noted at most: as many as Go's strict decoder reports. Each is compared with those before it.
 const MAX_DUPLICATES: usize = 100;
@@ -15,6 +18,15 @@ pub(crate) struct Document {
     pub(crate) value: Value,
     /// Paths of keys that stand more than once in their object, the first hundred; the last one of a key counts.
     pub(crate) duplicates: Vec<String>,
+    /// What Go says of a key that stands twice in YAML.
+    pub(crate) repeated: Option<String>,
+}
+
+impl Document {
+    /// A value with nothing wrong in its keys.
+    pub(crate) fn of(value: Value) -> Self {
+        Self { value, duplicates: Vec::new(), repeated: None }
+    }
 }
 
 /// What is wrong with the keys of a JSON text, by the path of the first: `unknown` ones, inside of which nothing is looked
@@ -32,16 +44,21 @@ pub(crate) fn in_order(bytes: &[u8], unknown: &[String], duplicates: &[String]) 
 pub(crate) enum KeyProblem {
     Unknown(String),
     Duplicate(String),
+    /// A key of YAML, in the words of Go's parser.
+    Repeated(String),
 }
 
 /// Parses JSON. The error is the text with which Go's decoder reports it.
 pub(crate) fn json(bytes: &[u8]) -> Result<Document, String> {
     let duplicates = RefCell::new(Vec::new());
+    // Go's decoder takes what isn't UTF-8 for the replacement character.
+    let text = String::from_utf8_lossy(bytes);
+    let bytes = text.as_bytes();
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let seed = Noting { place: &Place::Root, duplicates: &duplicates };
     let value = seed.deserialize(&mut deserializer).map_err(|error| go_text(bytes, &error))?;
     deserializer.end().map_err(|error| go_text(bytes, &error))?;
-    Ok(Document { value, duplicates: duplicates.into_inner() })
+    Ok(Document { value, duplicates: duplicates.into_inner(), repeated: None })
 }
 
 /// Parses YAML; what is JSON is parsed as such.
@@ -52,11 +69,26 @@ pub(crate) fn yaml(bytes: &[u8]) -> Result<Document, String> {
         return Ok(document);
     }
     let text = std::str::from_utf8(bytes).map_err(|error| format!("yaml: {error}"))?;
-    let value: Value = on_large_stack(|| serde_saphyr::from_str(text)).map_err(|error| {
+    let documents = on_large_stack(|| documents(text, DuplicateKeyPolicy::LastWins)).map_err(|error| {
         let text = error.to_string();
         format!("yaml: {}", text.lines().next().unwrap_or_default())
     })?;
-    Ok(Document { value, duplicates: Vec::new() })
+    let value = documents.into_iter().next().unwrap_or_default();
+    Ok(Document { value, duplicates: Vec::new(), repeated: repeated_key(text) })
+}
+
+/// A key that stands twice in YAML, in the words of Go's parser.
+fn repeated_key(text: &str) -> Option<String> {
+    let error = on_large_stack(|| documents(text, DuplicateKeyPolicy::Error)).err()?;
+    let line = error.location().map_or(1, |location| location.line());
+    let shown = error.to_string();
+    let (_, key) = shown.split_once("duplicate mapping key: ")?;
+    let key = key.split(", set DuplicateKeyPolicy").next().unwrap_or_default();
+    Some(format!("line {line}: key {} already set in map", quote(key)))
+}
+
+fn documents(text: &str, duplicate_keys: DuplicateKeyPolicy) -> Result<Vec<Value>, serde_saphyr::Error> {
+    serde_saphyr::from_multiple_with_options(text, serde_saphyr::options! { duplicate_keys: duplicate_keys })
 }
 
 /// Runs a YAML parser: at the depth that it allows it can need more than the two megabytes that threads of tokio and of
@@ -73,7 +105,11 @@ fn go_text(bytes: &[u8], error: &serde_json::Error) -> String {
     let line = bytes.split(|byte| *byte == b'\n').nth(error.line().saturating_sub(1)).unwrap_or_default();
     match line.get(error.column().saturating_sub(1)) {
         Some(byte) if error.is_syntax() => {
-            format!("invalid character {:?} {}", char::from(*byte), go_place(&error.to_string()))
+            let place = match byte {
+                b'}' if error.to_string().starts_with("trailing comma") => "looking for beginning of object key string",
+                _ => go_place(&error.to_string()),
+            };
+            format!("invalid character {:?} {place}", char::from(*byte))
         }
         _ => error.to_string(),
     }

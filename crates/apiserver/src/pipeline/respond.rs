@@ -87,13 +87,14 @@ pub(crate) fn refusal(parts: &Parts, call: &Call, failure: &ApiError) -> Respons
 fn formed(call: &Call, object: &Value) -> Value {
     match call.accept.form {
         Form::Object => object.clone(),
-        Form::Partial => table::partial(object),
+        Form::Partial => table::in_version(table::partial(object), call.accept.is_beta),
         Form::Table => {
             let mut metadata = Map::new();
             if let Some(revision) = object.pointer("/metadata/resourceVersion") {
                 metadata.insert("resourceVersion".to_owned(), revision.clone());
             }
-            call.table().render([object], Value::Object(metadata), call.core.ambient.now())
+            let table = call.table().render([object], Value::Object(metadata), call.core.ambient.now());
+            table::in_version(table, call.accept.is_beta)
         }
     }
 }
@@ -101,11 +102,12 @@ fn formed(call: &Call, object: &Value) -> Value {
 fn formed_list(call: &Call, items: &Items) -> Value {
     match call.accept.form {
         Form::Object => represent::list_value(&call.resource, items),
-        Form::Partial => represent::partial_list(items),
+        Form::Partial => table::in_version(represent::partial_list(items), call.accept.is_beta),
         Form::Table => {
             let objects: Vec<_> = items.objects.iter().map(|object| call.view(object)).collect();
             let metadata = Value::Object(items.metadata.clone());
-            call.table().render(objects.iter().map(AsRef::as_ref), metadata, call.core.ambient.now())
+            let table = call.table().render(objects.iter().map(AsRef::as_ref), metadata, call.core.ambient.now());
+            table::in_version(table, call.accept.is_beta)
         }
     }
 }
@@ -164,6 +166,11 @@ pub(super) fn not_modified() -> Response<Body> {
     let mut response = Response::new(Body::from(""));
     *response.status_mut() = StatusCode::NOT_MODIFIED;
     response
+}
+
+/// What Go's server says of a request that it can't read.
+pub(super) fn malformed() -> Response<Body> {
+    with_type(StatusCode::BAD_REQUEST, "text/plain; charset=utf-8", "400 Bad Request".to_owned())
 }
 
 /// What kube-apiserver says of paths that it knows nothing of.

@@ -81,7 +81,7 @@ fn unescape(value: &str) -> Result<String, String> {
                 escaped = false;
             }
             _ if escaped => {
-                return Err(format!("invalid field selector: invalid escape sequence in value: \\{c}"));
+                return Err(format!("invalid field selector: invalid escape sequence: \\{c}"));
             }
             '\\' => escaped = true,
             ',' | '=' => return Err(format!("invalid field selector: unescaped character in value: {c}")),
@@ -110,6 +110,6 @@ mod tests {
         check("spec.color=", Ok(true));
         check("spec.color!=red,metadata.name!=x", Ok(true));
         check("a.b", Err("invalid selector: 'a.b'; can't understand 'a.b'"));
-        check(r"a=\x", Err(r"invalid field selector: invalid escape sequence in value: \x"));
+        check(r"a=\x", Err(r"invalid field selector: invalid escape sequence: \x"));
     }
 }

@@ -84,7 +84,7 @@ impl LabelSelector {
 impl Requirement {
     fn new(key: String, operator: Operator, values: Vec<String>) -> Result<Self, String> {
         if let Some(text) = names::qualified_name(&key).into_iter().next() {
-            return Err(format!("key: Invalid value: {}: {text}", crate::status::quote(&key)));
+            return Err(format!("<nil>: Invalid value: {}: {text}", crate::status::quote(&key)));
         }
         if matches!(operator, Operator::Greater | Operator::Less)
             && values.first().is_none_or(|value| value.parse::<i64>().is_err())
@@ -220,7 +220,10 @@ impl Parser {
                     values.dedup();
                     return Ok(values);
                 }
-                other => return Err(format!("found '{}', expected: ',', ')' or identifier", literal(&other))),
+                other if pending => {
+                    return Err(format!("found '{}', expected: ',', ')' or identifier", literal(&other)));
+                }
+                other => return Err(format!("found '{}', expected: ',' or ')'", literal(&other))),
             }
         }
     }

@@ -104,5 +104,25 @@ pub(crate) fn partial(object: &Value) -> Value {
     })
 }
 
+/// Table or metadata, alone or listed, in the version of `meta.k8s.io` that the client asked for.
+pub(crate) fn in_version(mut shown: Value, is_beta: bool) -> Value {
+    if is_beta {
+        for pointer in ["/items", "/rows"] {
+            for item in shown.pointer_mut(pointer).and_then(Value::as_array_mut).into_iter().flatten() {
+                let object = if pointer == "/rows" { item.get_mut("object") } else { Some(item) };
+                object.into_iter().for_each(make_beta);
+            }
+        }
+        make_beta(&mut shown);
+    }
+    shown
+}
+
+fn make_beta(shown: &mut Value) {
+    if let Some(version) = shown.get_mut("apiVersion").filter(|version| *version == "meta.k8s.io/v1") {
+        *version = Value::from("meta.k8s.io/v1beta1");
+    }
+}
+
 #[cfg(test)]
 mod tests;

@@ -22,7 +22,7 @@ pub(super) async fn apply(call: &Call, config: &Value, options: &WriteOptions) -
             return Err(ApiError::conflict(call.resource.group_resource(), &call.key().name, &why));
         }
         check_keys(call, options)?;
-        let document = Document { value: applied, duplicates: Vec::new() };
+        let document = Document::of(applied);
         let mut new = decode::typed_object(call, document, FieldValidation::Ignore)?;
         if live.is_none() {
             fields::remove(&mut new, "resourceVersion");

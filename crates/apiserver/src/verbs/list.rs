@@ -24,7 +24,8 @@ pub(super) fn listed(call: &Call, options: &ListOptions) -> Result<Items, ApiErr
         namespace: Some(call.namespace.as_str()).filter(|namespace| !namespace.is_empty()),
         after,
         revision,
-        limit: options.limit,
+        // What may come from a cache comes whole.
+        limit: if options.revision == Some(0) { 0 } else { options.limit },
         // With selectors nobody is told.
         counts_rest: options.selection.is_everything(),
     };

@@ -120,10 +120,10 @@ fn check_fields(resource: &Resource, selector: &FieldSelector) -> Result<(), Api
 
 /// The `resourceVersion` parameter of a get; `None` when absent or 0, which both mean the newest state here.
 pub(super) fn revision_of(query: &Query) -> Result<Option<u64>, ApiError> {
-    Ok(revision_in(query, false)?.filter(|revision| *revision > 0))
+    Ok(revision_in(query, true)?.filter(|revision| *revision > 0))
 }
 
-fn revision_in(query: &Query, watch: bool) -> Result<Option<u64>, ApiError> {
+fn revision_in(query: &Query, plain: bool) -> Result<Option<u64>, ApiError> {
     let text = query.text("resourceVersion");
     if text.is_empty() {
         return Ok(None);
@@ -131,7 +131,7 @@ fn revision_in(query: &Query, watch: bool) -> Result<Option<u64>, ApiError> {
     unsigned(text).map(Some).ok_or_else(|| {
         let text = quote(text);
         let why = format!("resourceVersion: Invalid value: {text}: strconv.ParseUint: parsing {text}: invalid syntax");
-        if watch {
+        if plain {
             ApiError::unclassified(why)
         } else {
             ApiError::bad_request(format!("invalid resource version: {why}"))
@@ -159,11 +159,15 @@ fn check_match(query: &Query, watch: bool, initial: Option<bool>) -> Result<Revi
             forbid("resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
         }
     }
-    if !text.is_empty() && query.has("continue") {
+    if (watch || !text.is_empty()) && !query.text("continue").is_empty() {
         forbid("resourceVersionMatch is forbidden when continue is provided");
     }
-    let supported: &[&str] = if watch { &["NotOlderThan", ""] } else { &["Exact", "NotOlderThan", ""] };
-    if !supported.contains(&text) {
+    let supported: &[&str] = match (watch, initial) {
+        (true, Some(_)) => &["NotOlderThan"],
+        (true, None) => &["NotOlderThan", ""],
+        _ => &["Exact", "NotOlderThan", ""],
+    };
+    if !text.is_empty() && !supported.contains(&text) {
         errors.push(FieldError::not_supported(&path, text, supported));
     }
     if !watch && initial.is_some() {

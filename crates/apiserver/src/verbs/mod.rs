@@ -57,6 +57,10 @@ pub(crate) async fn dispatch(call: &Call, method: &Method, path: &ObjectPath) ->
         };
     }
     let verb = verb(call, method, path)?;
+    if let Some(name @ ("." | "..")) = call.name.as_deref() {
+        let text = format!("Name parameter invalid: {}: may not be '{name}'", crate::status::quote(name));
+        return Err(ApiError::bad_request(text));
+    }
     if let Some(warning) = &call.resource.deprecation_warning {
         call.warn(warning.clone());
     }
@@ -119,10 +123,11 @@ async fn subresource_verb(call: &Call, subresource: &str, verb: &'static str) ->
 fn verb(call: &Call, method: &Method, path: &ObjectPath) -> Result<&'static str, ApiError> {
     let named = path.name.is_some();
     let verb = match *method {
-        Method::GET | Method::HEAD if path.watch => "watch",
-        Method::GET | Method::HEAD if named => "get",
-        Method::GET | Method::HEAD if call.query.flag("watch") => "watch",
-        Method::GET | Method::HEAD => "list",
+        Method::GET if path.watch => "watch",
+        _ if path.watch => return Err(ApiError::method_not_allowed()),
+        Method::GET if named => "get",
+        Method::GET if call.query.flag("watch") => "watch",
+        Method::GET => "list",
         Method::POST if !named || path.subresource.is_some() => "create",
         Method::PUT if named => "update",
         Method::PATCH if named => "patch",

@@ -30,8 +30,13 @@ pub(super) async fn patch(call: &Call) -> Result<Reply, ApiError> {
         if options.validation == FieldValidation::Strict && !meaningless.is_empty() {
             return Err(invalid_patch(shown, format!("strict decoding error: {}", meaningless.join(", "))));
         }
-        let mut new =
-            read(call, Document { value: patched, duplicates: duplicates.clone() }, shown, is_strategic, &options)?;
+        let mut new = read(
+            call,
+            Document { duplicates: duplicates.clone(), ..Document::of(patched) },
+            shown,
+            is_strategic,
+            &options,
+        )?;
         super::create::set_defaults(call, &mut new);
         managed::tracking(call, &options).track(Some(live), &mut new);
         Ok(new)

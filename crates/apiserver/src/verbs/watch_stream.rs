@@ -157,6 +157,7 @@ pub(super) struct EventEncoder {
     resource: Arc<Resource>,
     encoding: Encoding,
     form: Form,
+    is_beta: bool,
     table: Table,
     /// Whether the columns have been described: only the first event does.
     described: bool,
@@ -169,6 +170,7 @@ impl EventEncoder {
             resource: Arc::clone(&call.resource),
             encoding: call.accept.encoding,
             form: call.accept.form,
+            is_beta: call.accept.is_beta,
             table: call.table(),
             described: false,
             ambient: call.core.ambient.clone(),
@@ -190,10 +192,11 @@ impl EventEncoder {
     pub(super) fn value(&mut self, kind: &str, object: &Value) -> Bytes {
         match self.form {
             Form::Object => self.frame(kind, object),
-            Form::Partial => self.frame(kind, &table::partial(object)),
+            Form::Partial => self.frame(kind, &table::in_version(table::partial(object), self.is_beta)),
             Form::Table => {
                 let first = !std::mem::replace(&mut self.described, true);
-                self.frame(kind, &self.table.event(object, first, self.ambient.now()))
+                let table = self.table.event(object, first, self.ambient.now());
+                self.frame(kind, &table::in_version(table, self.is_beta))
             }
         }
     }

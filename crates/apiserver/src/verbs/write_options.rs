@@ -63,7 +63,7 @@ impl WriteOptions {
 
 /// The only dry run there is, is of all stages.
 pub(super) fn check_dry_run(values: &[&str]) -> Option<FieldError> {
-    if values.is_empty() || *values == ["All"] {
+    if values.iter().all(|value| *value == "All") {
         return None;
     }
     let path = FieldPath::new("dryRun");
