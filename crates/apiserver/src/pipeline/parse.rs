@@ -69,6 +69,9 @@ pub(crate) fn yaml(bytes: &[u8]) -> Result<Document, String> {
         return Ok(document);
     }
     let text = std::str::from_utf8(bytes).map_err(|error| format!("yaml: {error}"))?;
+    if text.chars().any(|c| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}')) {
+        return Err("yaml: control characters are not allowed".to_owned());
+    }
     let documents = on_large_stack(|| documents(text, DuplicateKeyPolicy::LastWins)).map_err(|error| {
         let text = error.to_string();
         format!("yaml: {}", text.lines().next().unwrap_or_default())
