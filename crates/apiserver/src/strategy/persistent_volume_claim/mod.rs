@@ -85,7 +85,8 @@ impl Strategy for PersistentVolumeClaim {
 
 /// Rules for a `PersistentVolumeClaimSpec`.
 pub(super) fn validate_spec(spec: &Value, path: &FieldPath, errors: &mut Errors) {
-    access_modes(items(spec, "accessModes"), &path.child("accessModes"), errors);
+    let wanted = "at least 1 access mode is required";
+    access_modes(items(spec, "accessModes"), wanted, &path.child("accessModes"), errors);
     if !at(spec, "selector").is_null() {
         label_selector(at(spec, "selector"), &path.child("selector"), errors);
     }
@@ -111,9 +112,10 @@ pub(super) fn validate_spec(spec: &Value, path: &FieldPath, errors: &mut Errors)
     }
 }
 
-fn access_modes(modes: &[Value], path: &FieldPath, errors: &mut Errors) {
+/// How a volume may be used; `wanted` is what is said where nothing is.
+pub(super) fn access_modes(modes: &[Value], wanted: &str, path: &FieldPath, errors: &mut Errors) {
     if modes.is_empty() {
-        errors.push(FieldError::required(path, "at least 1 access mode is required"));
+        errors.push(FieldError::required(path, wanted));
     }
     let supported = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
     let is_supported = |mode: &&Value| mode.as_str().is_some_and(|mode| supported.contains(&mode));

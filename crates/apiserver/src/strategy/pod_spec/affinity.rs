@@ -47,7 +47,7 @@ fn weight(term: &Value, path: &FieldPath, errors: &mut Errors) {
 }
 
 /// Rules for `NodeSelector`.
-fn node_selector(selector: &Value, path: &FieldPath, errors: &mut Errors) {
+pub(in crate::strategy) fn node_selector(selector: &Value, path: &FieldPath, errors: &mut Errors) {
     let path = path.child("nodeSelectorTerms");
     let terms = items(selector, "nodeSelectorTerms");
     if terms.is_empty() {

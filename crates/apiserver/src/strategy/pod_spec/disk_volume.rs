@@ -150,16 +150,7 @@ pub(super) fn azure_disk(source: &Value, path: &FieldPath, errors: &mut Errors) 
 
 /// `CSIVolumeSource`.
 pub(super) fn csi(source: &Value, path: &FieldPath, errors: &mut Errors) {
-    let driver = text(source, "driver");
-    let driver_path = path.child("driver");
-    if driver.is_empty() {
-        errors.push(FieldError::required(&driver_path, ""));
-    } else {
-        if driver.len() > 63 {
-            errors.push(FieldError::too_long(&driver_path, 63));
-        }
-        named(driver, &driver_path, names::dns_subdomain(&driver.to_lowercase(), false), errors);
-    }
+    csi_driver(text(source, "driver"), &path.child("driver"), errors);
     let secret = at(source, "nodePublishSecretRef");
     if !secret.is_null() {
         let name = text(secret, "name");
@@ -169,6 +160,18 @@ pub(super) fn csi(source: &Value, path: &FieldPath, errors: &mut Errors) {
             named(name, &path.child("name"), names::dns_subdomain(name, false), errors);
         }
     }
+}
+
+/// The name of a driver.
+pub(super) fn csi_driver(driver: &str, path: &FieldPath, errors: &mut Errors) {
+    if driver.is_empty() {
+        errors.push(FieldError::required(path, ""));
+        return;
+    }
+    if driver.len() > 63 {
+        errors.push(FieldError::too_long(path, 63));
+    }
+    named(driver, path, names::dns_subdomain(&driver.to_lowercase(), false), errors);
 }
 
 /// `EphemeralVolumeSource`.

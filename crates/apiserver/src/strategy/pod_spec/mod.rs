@@ -11,6 +11,7 @@ mod mount;
 mod network;
 mod network_volume;
 mod overlap;
+mod persistent_source;
 mod probe;
 mod projected_volume;
 mod resource_claim;
@@ -26,8 +27,10 @@ use std::collections::BTreeMap;
 use controller_runtime_schema::{FieldError, FieldPath};
 use serde_json::Value;
 
+pub(super) use self::affinity::node_selector;
 pub(super) use self::annotation::{APP_ARMOR, MIRROR, annotations, pod_annotations, profiles_match};
 pub(super) use self::disabled::drop_disabled;
+pub(super) use self::persistent_source::{is_persistent_source, persistent_source};
 pub(super) use self::probe::{port, port_name};
 pub(crate) use self::resources::together;
 pub(super) use self::resources::{container_name, quantity, resource_name};

@@ -12,7 +12,7 @@ use super::{Volumes, disk_volume, file_volume, network_volume, projected_volume}
 use crate::metadata::names;
 
 /// Checks one source at its place.
-type SourceRule = fn(&Value, &FieldPath, &mut Errors);
+pub(super) type SourceRule = fn(&Value, &FieldPath, &mut Errors);
 
 /// Every source in the order in which it is looked for, the name under which its errors stand, and its rules.
 const SOURCES: &[(&str, &str, SourceRule)] = &[
