@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::compare::{Difference, compare};
+use super::normal::order_managers;
 use super::player::Played;
 use super::shape::shape;
 use super::transcript::Transcript;
@@ -118,7 +119,11 @@ impl Subject {
         let expected = self.answers.get(&transcript.name).unwrap_or(&empty);
         for index in 0..expected.len().max(played.answers.len()) {
             let (expected, found) = (expected.get(index), played.answers.get(index));
-            let value = |answer: Option<&Value>| answer.cloned().unwrap_or_default();
+            let value = |answer: Option<&Value>| {
+                let mut value = answer.cloned().unwrap_or_default();
+                order_managers(&mut value);
+                value
+            };
             compare(&value(expected), &value(found), &format!("answer {}", index + 1), &mut differences);
         }
         differences

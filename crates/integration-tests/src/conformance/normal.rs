@@ -17,6 +17,7 @@
 //! | addresses in memory, which Go prints with some values | `POINTER` |
 //! | hashes of storage versions and of documents | `HASH` |
 //! | prose: descriptions of columns and in OpenAPI documents | left out |
+//! | the order of field managers, which depends on the second of each write | sorted by operation, manager, subresource |
 //! | the order of an error's causes, which Go takes from maps | sorted; the message that repeats several is `(causes)` |
 
 use serde_json::{Map, Value, json};
@@ -83,6 +84,9 @@ impl Normal {
         match value {
             Value::Object(fields) => self.fields(fields),
             Value::Array(items) => {
+                if key == "managedFields" {
+                    sort_managers(items);
+                }
                 for item in items {
                     self.value(item, key);
                 }
@@ -259,6 +263,29 @@ fn with_generated(text: &str, base: &str) -> String {
         }
     }
     shown + rest
+}
+
+/// Brings the field managers of all objects in an answer into the order in which they are compared.
+pub(crate) fn order_managers(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            for (key, field) in fields {
+                match field {
+                    Value::Array(items) if key == "managedFields" => sort_managers(items),
+                    field => order_managers(field),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(order_managers),
+        _ => {}
+    }
+}
+
+fn sort_managers(entries: &mut [Value]) {
+    entries.sort_by_cached_key(|entry| {
+        let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        ["operation", "manager", "subresource", "apiVersion"].map(text)
+    });
 }
 
 fn sort_causes(body: &mut Value) {
