@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::Strategy;
 use super::config_map::ConfigMap;
 use super::cron_job::CronJob;
 use super::daemon_set::DaemonSet;
@@ -29,6 +28,7 @@ use super::secret::Secret;
 use super::service::Service;
 use super::stateful_set::StatefulSet;
 use super::webhook_configuration::WebhookConfiguration;
+use super::{Strategy, api_service, network, storage};
 use crate::custom::DefinitionStrategy;
 
 /// The strategy of a built-in kind, whose schema has the name `definition`.
@@ -106,6 +106,17 @@ fn plain(group: &str, kind: &str, definition: &'static str) -> Plain {
             )
             | ("resource.k8s.io", _)
     );
+    plain.rules = match (group, kind) {
+        ("", "Endpoints") => network::endpoints,
+        ("apiregistration.k8s.io", "APIService") => api_service::rules,
+        ("discovery.k8s.io", "EndpointSlice") => network::endpoint_slice,
+        ("networking.k8s.io", "IngressClass") => network::ingress_class,
+        ("storage.k8s.io", "StorageClass") => storage::class_rules,
+        _ => plain.rules,
+    };
+    if kind == "EndpointSlice" {
+        plain.warnings = network::endpoint_slice_warnings;
+    }
     plain.labels = match (group, kind) {
         ("certificates.k8s.io", "CertificateSigningRequest" | "ClusterTrustBundle") => &["spec.signerName"],
         ("certificates.k8s.io", "PodCertificateRequest") => &["spec.signerName", "spec.podName", "spec.nodeName"],

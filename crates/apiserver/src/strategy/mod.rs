@@ -3,6 +3,7 @@
 //! A verb asks the resource's [`Strategy`]; what a kind does not say is the generic behaviour in the trait's default
 //! bodies.
 
+mod api_service;
 mod built_in;
 mod config_map;
 mod cron_job;
@@ -19,6 +20,7 @@ mod job;
 mod lease;
 mod limit_range;
 mod namespace;
+mod network;
 mod network_policy;
 mod node;
 mod persistent_volume;
@@ -38,6 +40,7 @@ mod schedule;
 mod secret;
 mod service;
 mod service_addresses;
+mod service_ip_object;
 mod stateful_set;
 mod storage;
 mod webhook_configuration;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use controller_runtime_schema::FieldError;
 use serde_json::Value;
 
 use super::{Strategy, differs_outside_metadata};
@@ -19,6 +20,10 @@ pub(super) struct Plain {
     pub(super) create_on_update: bool,
     /// Whether a delete answers with the object.
     pub(super) returns_deleted: bool,
+    /// Rules for a new object, and for a changed one, whose former state is given.
+    pub(super) rules: fn(&Value, Option<&Value>) -> Vec<FieldError>,
+    /// What a client should know who writes such an object.
+    pub(super) warnings: fn(&Value) -> Vec<String>,
     /// Field labels beyond name and namespace.
     pub(super) labels: &'static [&'static str],
 }
@@ -41,6 +46,8 @@ impl Plain {
             unconditional: true,
             create_on_update: false,
             returns_deleted: false,
+            rules: |_, _| Vec::new(),
+            warnings: |_| Vec::new(),
             labels: &[],
         }
     }
@@ -57,6 +64,18 @@ impl Strategy for Plain {
 
     fn generation_changes(&self, new: &Value, old: &Value, has_status: bool) -> bool {
         self.generation == Generation::Counts && differs_outside_metadata(new, old, has_status)
+    }
+
+    fn validate(&self, object: &Value) -> Vec<FieldError> {
+        (self.rules)(object, None)
+    }
+
+    fn validate_update(&self, new: &Value, old: &Value, subresource: Option<&str>) -> Vec<FieldError> {
+        if subresource.is_some() { Vec::new() } else { (self.rules)(new, Some(old)) }
+    }
+
+    fn warnings(&self, new: &Value, _old: Option<&Value>) -> Vec<String> {
+        (self.warnings)(new)
     }
 
     fn unconditional_update(&self) -> bool {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::fields::{Fields, at, is_given, items, number, object_mut, object_or_new, objects_mut, set_default, text};
 use super::pod_spec::port;
 use super::rules::{Errors, labels, named, one_of};
-use super::{Change, Strategy, StrategyContext, service_addresses};
+use super::{Change, Strategy, StrategyContext, service_addresses, service_ip_object};
 use crate::core::Core;
 use crate::metadata::names;
 use crate::store::ObjectKey;
@@ -89,6 +89,7 @@ impl Strategy for Service {
     }
 
     fn committed(&self, change: Change<'_>, core: &Arc<Core>) {
+        service_ip_object::follow(change, core);
         if let (Some(old), None) = (change.old, change.new) {
             core.service_addresses.release(old);
         }

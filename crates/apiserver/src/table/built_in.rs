@@ -2,7 +2,7 @@
 
 use super::column::Content::{Age, At, Count, Flag, Of, Text};
 use super::column::{AGE, BuiltInColumn, CREATED_AT, NAME, boolean, date, integer, text, wide};
-use super::{cell, definition, pod, service};
+use super::{cell, definition, kind_cell, pod, service};
 
 const CONTAINERS: BuiltInColumn = wide(text("Containers", Of(cell::containers)));
 const IMAGES: BuiltInColumn = wide(text("Images", Of(cell::images)));
@@ -52,6 +52,41 @@ pub(super) fn columns(group: &str, kind: &str) -> &'static [BuiltInColumn] {
                     boolean("Global-Default", Flag("globalDefault")),
                     AGE,
                     text("PreemptionPolicy", Text("preemptionPolicy")),
+                ]
+            }
+        }
+        "autoscaling" => AUTOSCALER,
+        "discovery.k8s.io" => {
+            const {
+                &[
+                    NAME,
+                    text("AddressType", Text("addressType")),
+                    text("Ports", Of(kind_cell::slice_ports)),
+                    text("Endpoints", Of(kind_cell::slice_endpoints)),
+                    AGE,
+                ]
+            }
+        }
+        "apiregistration.k8s.io" => {
+            const {
+                &[
+                    NAME,
+                    text("Service", Of(kind_cell::api_service)),
+                    text("Available", Of(kind_cell::api_service_available)),
+                    AGE,
+                ]
+            }
+        }
+        "admissionregistration.k8s.io" => admission(kind),
+        "certificates.k8s.io" if kind == "CertificateSigningRequest" => {
+            const {
+                &[
+                    NAME,
+                    AGE,
+                    text("SignerName", Text("spec.signerName")),
+                    text("Requestor", Text("spec.username")),
+                    text("RequestedDuration", Of(kind_cell::requested_duration)),
+                    text("Condition", Of(kind_cell::request_state)),
                 ]
             }
         }
@@ -158,6 +193,11 @@ fn core(kind: &str) -> &'static [BuiltInColumn] {
         }
         "ReplicationController" => REPLICATION_CONTROLLER,
         "Secret" => const { &[NAME, text("Type", Text("type")), text("Data", Of(cell::secret_data)), AGE] },
+        "Endpoints" => const { &[NAME, text("Endpoints", Of(kind_cell::endpoints)), AGE] },
+        "Node" => NODE,
+        "ResourceQuota" => {
+            const { &[NAME, text("Request", Of(kind_cell::quota_requests)), text("Limit", Of(kind_cell::quota_limits)), AGE] }
+        }
         "LimitRange" => UNKNOWN,
         "Service" => SERVICE,
         _ => PLAIN,
@@ -270,6 +310,58 @@ fn rbac(kind: &str) -> &'static [BuiltInColumn] {
     }
 }
 
+const AUTOSCALER: &[BuiltInColumn] = &[
+    NAME,
+    text("Reference", Of(kind_cell::autoscaler_reference)),
+    text("Targets", Of(kind_cell::autoscaler_targets)),
+    text("MinPods", Of(kind_cell::autoscaler_least)),
+    text("MaxPods", Count("spec.maxReplicas")),
+    text("Replicas", Count("status.currentReplicas")),
+    AGE,
+];
+
+const NODE: &[BuiltInColumn] = &[
+    NAME,
+    text("Status", Of(kind_cell::node_status)),
+    text("Roles", Of(kind_cell::node_roles)),
+    AGE,
+    text("Version", Text("status.nodeInfo.kubeletVersion")),
+    wide(text("Internal-IP", Of(kind_cell::node_internal))),
+    wide(text("External-IP", Of(kind_cell::node_external))),
+    wide(text("OS-Image", Of(kind_cell::node_image))),
+    wide(text("Kernel-Version", Of(kind_cell::node_kernel))),
+    wide(text("Container-Runtime", Of(kind_cell::node_runtime))),
+];
+
+fn admission(kind: &str) -> &'static [BuiltInColumn] {
+    match kind {
+        "ValidatingAdmissionPolicy" => {
+            const {
+                &[
+                    NAME,
+                    integer("Validations", Of(kind_cell::validations)),
+                    text("ParamKind", Of(kind_cell::parameter_kind)),
+                    AGE,
+                ]
+            }
+        }
+        "MutatingAdmissionPolicy" => {
+            const {
+                &[
+                    NAME,
+                    integer("Mutations", Of(kind_cell::mutations)),
+                    text("ParamKind", Of(kind_cell::parameter_kind)),
+                    AGE,
+                ]
+            }
+        }
+        "ValidatingAdmissionPolicyBinding" | "MutatingAdmissionPolicyBinding" => {
+            const { &[NAME, text("PolicyName", Text("spec.policyName")), text("ParamRef", Of(kind_cell::parameter)), AGE] }
+        }
+        _ => const { &[NAME, integer("Webhooks", Of(kind_cell::webhooks)), AGE] },
+    }
+}
+
 fn storage(kind: &str) -> &'static [BuiltInColumn] {
     match kind {
         "StorageClass" => {
@@ -304,7 +396,19 @@ fn networking(kind: &str) -> &'static [BuiltInColumn] {
             }
         }
         "NetworkPolicy" => const { &[NAME, text("Pod-Selector", Of(cell::pod_selector)), AGE] },
-        "IngressClass" => const { &[NAME, text("Controller", Text("spec.controller")), AGE] },
+        "IngressClass" => {
+            const {
+                &[
+                    NAME,
+                    text("Controller", Text("spec.controller")),
+                    text("Parameters", Of(kind_cell::class_parameters)),
+                    AGE,
+                ]
+            }
+        }
+        // The cell of its age has no column on the reference either.
+        "IPAddress" => const { &[NAME, text("ParentRef", Of(kind_cell::parent))] },
+        "ServiceCIDR" => const { &[NAME, text("CIDRs", Of(kind_cell::networks)), AGE] },
         _ => PLAIN,
     }
 }

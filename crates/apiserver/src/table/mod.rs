@@ -5,6 +5,7 @@ mod built_in;
 mod cell;
 mod column;
 mod definition;
+mod kind_cell;
 mod layout;
 mod pod;
 mod selector_text;

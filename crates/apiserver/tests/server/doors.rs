@@ -294,7 +294,7 @@ async fn requests_and_objects_are_counted() {
     apiserver_request_total{code="201",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"} 1
     apiserver_request_total{code="201",component="apiserver",dry_run="All",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"} 1
     "#);
-    insta::assert_snapshot!(shown(r#"apiserver_resource_objects{group="",resource="configmaps""#), @r#"apiserver_resource_objects{group="",resource="configmaps"} 1.0"#);
+    insta::assert_snapshot!(shown(r#"apiserver_resource_objects{group="",resource="configmaps""#), @r#"apiserver_resource_objects{group="",resource="configmaps"} 2.0"#);
     insta::assert_snapshot!(shown("apiserver_current_inflight_requests"), @r#"
     apiserver_current_inflight_requests{request_kind="mutating"} 0
     apiserver_current_inflight_requests{request_kind="readOnly"} 1

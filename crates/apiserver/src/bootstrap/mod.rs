@@ -1,6 +1,8 @@
 //! What exists before the first request: the namespaces and priority classes that every cluster has, the API server's own
 //! service, and with RBAC the default roles.
 
+mod recorded;
+
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -27,6 +29,7 @@ pub(crate) fn bootstrap(core: &Arc<Core>) {
         let class = json!({"metadata": {"name": name}, "value": value, "description": description});
         create_one(core, "scheduling.k8s.io", "priorityclasses", "", &class);
     }
+    recorded::create(core);
     if core.authorizer == Authorizer::Rbac {
         for (plural, namespace, object) in default_policy() {
             create_one(core, "rbac.authorization.k8s.io", &plural, &namespace, &object);
