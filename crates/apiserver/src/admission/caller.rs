@@ -17,7 +17,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 
 use super::certificate::tls;
-use super::webhook::{Target, Webhook};
+use super::endpoint::{Endpoint, Target};
 
 /// The largest answer, in bytes.
 const MAX_ANSWER: usize = 3 << 20;
@@ -36,7 +36,7 @@ pub(crate) type WebhookServices = BTreeMap<WebhookService, SocketAddr>;
 
 /// A webhook gave no answer, or none that can be believed.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum CallError {
+pub(crate) enum CallError {
     /// It could not be reached, or failed.
     #[error("failed to call webhook: {0}")]
     Failed(String),
@@ -45,11 +45,20 @@ pub(super) enum CallError {
     Invalid(String),
 }
 
+impl CallError {
+    /// What went wrong, without the words that say it was a webhook.
+    pub(crate) fn why(&self) -> &str {
+        match self {
+            Self::Failed(why) | Self::Invalid(why) => why,
+        }
+    }
+}
+
 /// Asks a webhook within its time-out.
-pub(super) async fn call(services: &WebhookServices, webhook: &Webhook, review: &Value) -> Result<Value, CallError> {
-    let place = Place::of(services, webhook)?;
+pub(crate) async fn call(services: &WebhookServices, endpoint: &Endpoint, review: &Value) -> Result<Value, CallError> {
+    let place = Place::of(services, endpoint)?;
     let post = |why: String| CallError::Failed(format!("Post \"{}\": {why}", place.shown));
-    let answer = match timeout(webhook.timeout, place.post(&webhook.authorities, review)).await {
+    let answer = match timeout(endpoint.timeout, place.post(&endpoint.authorities, review)).await {
         Ok(answer) => answer.map_err(post)?,
         Err(_) => return Err(post("context deadline exceeded".to_owned())),
     };
@@ -82,9 +91,9 @@ enum Address {
 }
 
 impl Place {
-    fn of(services: &WebhookServices, webhook: &Webhook) -> Result<Self, CallError> {
-        let query = format!("timeout={}s", webhook.timeout.as_secs());
-        match &webhook.target {
+    fn of(services: &WebhookServices, endpoint: &Endpoint) -> Result<Self, CallError> {
+        let query = format!("timeout={}s", endpoint.timeout.as_secs());
+        match &endpoint.target {
             Target::Url(url) => {
                 let uri: Uri = url.parse().map_err(|error| CallError::Failed(format!("{url}: {error}")))?;
                 let host = uri.host().unwrap_or_default().to_owned();

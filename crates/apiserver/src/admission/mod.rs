@@ -5,21 +5,24 @@ mod ask_hooks;
 mod attributes;
 mod caller;
 mod certificate;
+mod endpoint;
 mod hook;
 mod matching;
 mod plugin;
 mod review;
 mod webhook;
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
 pub(crate) use self::attributes::Operation;
 pub use self::caller::WebhookService;
-pub(crate) use self::caller::WebhookServices;
+pub(crate) use self::caller::{CallError, WebhookServices, call as call_webhook};
+pub(crate) use self::endpoint::Endpoint;
 pub use self::hook::{AdmissionAnswer, AdmissionHook, AdmissionOperation, AdmissionRequest};
 
 use self::attributes::Attributes;
-use self::caller::CallError;
 use self::review::verdict;
 use self::webhook::{FailurePolicy, Phase, Webhook, webhooks};
 use crate::patch::JsonPatch;
@@ -27,7 +30,7 @@ use crate::pipeline::decode::{self, FieldValidation};
 use crate::pipeline::parse::Document;
 use crate::status::ApiError;
 use crate::store::ObjectKey;
-use crate::verbs::{Call, WriteOptions, set_defaults};
+use crate::verbs::{Call, WriteOptions, conversion, set_defaults};
 
 /// Lets plugins and the mutating webhooks change an object that is about to be written.
 pub(crate) async fn mutate(
@@ -105,8 +108,8 @@ pub(crate) async fn admit_delete(call: &Call, key: &ObjectKey, dry_run: bool) ->
         return Ok(());
     }
     let Some(stored) = call.core.store.get(&call.collection(), key) else { return Ok(()) };
-    let live = call.view(&stored);
-    let mut attributes = Attributes::new(call, Operation::Delete, None, Some(&live), dry_run, "DeleteOptions");
+    let live = conversion::seen(call, &stored).await?;
+    let mut attributes = Attributes::new(call, Operation::Delete, None, Some(live.value()), dry_run, "DeleteOptions");
     attributes.name.clone_from(&key.name);
     attributes.namespace.clone_from(&key.namespace);
     Box::pin(ask_hooks::mutate(call, &attributes)).await?;
@@ -129,9 +132,11 @@ async fn ask(call: &Call, webhook: &Webhook, attributes: &Attributes<'_>) -> Res
         return Err(ApiError::bad_request(text));
     }
     let uid = call.core.ambient.uuid();
-    let review = review::request(&uid, attributes, &matched);
+    let object = conversion::of_other(call, &matched, attributes.object).await?;
+    let old = conversion::of_other(call, &matched, attributes.old).await?;
+    let review = review::request(&uid, attributes, &matched, object.as_deref(), old.as_deref());
     // On the heap, as few writes are asked about: a connection's state would else be part of every write's future.
-    let answer = Box::pin(caller::call(&call.core.webhook_services, webhook, &review)).await;
+    let answer = Box::pin(caller::call(&call.core.webhook_services, &webhook.endpoint, &review)).await;
     let verdict = answer.and_then(|answer| verdict(&answer, &uid, webhook.phase));
     let verdict = match verdict {
         Ok(verdict) => verdict,
@@ -141,8 +146,8 @@ async fn ask(call: &Call, webhook: &Webhook, attributes: &Attributes<'_>) -> Res
     if let Some(refusal) = verdict.refusal {
         return Err(refusal.error(&webhook.name));
     }
-    match (verdict.patch, attributes.object) {
-        (Some(patch), Some(object)) => patched(call, webhook, &patch, object),
+    match (verdict.patch, object) {
+        (Some(patch), Some(object)) => Box::pin(patched(call, webhook, &patch, &object)).await,
         _ => Ok(None),
     }
 }
@@ -156,15 +161,16 @@ fn failed(webhook: &Webhook, error: &CallError) -> Result<(), ApiError> {
     Err(ApiError::internal(&format!("failed calling webhook {}: {error}", crate::status::quote(&webhook.name))))
 }
 
-/// Applies what a webhook wants changed.
-fn patched(call: &Call, webhook: &Webhook, patch: &Value, object: &Value) -> Result<Option<Value>, ApiError> {
+/// Applies what a webhook wants changed to the object as it saw it.
+async fn patched(call: &Call, webhook: &Webhook, patch: &Value, object: &Value) -> Result<Option<Value>, ApiError> {
     let inapplicable = |why: String| ApiError::internal(&why);
     let operations = JsonPatch::from_json(patch.clone()).map_err(|error| inapplicable(error.message().to_owned()))?;
     let patched = operations.patched(object).map_err(|_| inapplicable(why_inapplicable(patch, object)))?;
     if patched == *object {
         return Ok(None);
     }
-    readmitted(call, &webhook.name, patched).map(Some)
+    let patched = conversion::of_other(call, &call.resource, Some(&patched)).await?.map(Cow::into_owned);
+    patched.map(|patched| readmitted(call, &webhook.name, patched)).transpose()
 }
 
 /// What somebody made of the object, as if it had come from the client.

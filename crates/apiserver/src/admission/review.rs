@@ -10,7 +10,6 @@ use super::caller::CallError;
 use super::webhook::Phase;
 use crate::resource::Resource;
 use crate::status::{ApiError, quote};
-use crate::verbs::view;
 
 const API_VERSION: &str = "admission.k8s.io/v1";
 const KIND: &str = "AdmissionReview";
@@ -28,8 +27,14 @@ pub(super) struct Verdict {
 #[derive(Debug)]
 pub(super) struct Refusal(Value);
 
-/// The review of a write, in the version that the webhook's rules name.
-pub(super) fn request(uid: &str, attributes: &Attributes<'_>, matched: &Resource) -> Value {
+/// The review of a write, with the objects in the version that the webhook's rules name.
+pub(super) fn request(
+    uid: &str,
+    attributes: &Attributes<'_>,
+    matched: &Resource,
+    object: Option<&Value>,
+    old: Option<&Value>,
+) -> Value {
     let call = attributes.call;
     let written = &call.resource;
     let kind = |resource: &Resource| {
@@ -40,7 +45,6 @@ pub(super) fn request(uid: &str, attributes: &Attributes<'_>, matched: &Resource
         json!({"group": group, "version": version, "kind": kind})
     };
     let place = |resource: &Resource| json!({"group": resource.group, "version": resource.version, "resource": resource.plural});
-    let shown = |object: Option<&Value>| object.map(|object| view(matched, object).into_owned());
     let mut options = json!({"kind": attributes.options, "apiVersion": "meta.k8s.io/v1"});
     if attributes.dry_run {
         options["dryRun"] = json!(["All"]);
@@ -55,7 +59,7 @@ pub(super) fn request(uid: &str, attributes: &Attributes<'_>, matched: &Resource
         "uid": uid, "kind": kind(matched), "resource": place(matched),
         "requestKind": kind(written), "requestResource": place(written),
         "operation": attributes.operation.as_str(), "userInfo": call.user.user_info(),
-        "object": shown(attributes.object), "oldObject": shown(attributes.old),
+        "object": object, "oldObject": old,
         "dryRun": attributes.dry_run, "options": options,
     });
     for (key, text) in [

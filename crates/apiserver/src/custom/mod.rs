@@ -1,11 +1,10 @@
 //! Custom resources: what a CustomResourceDefinition must be, what it adds to the served resources, and how its objects
 //! behave.
-//!
-//! Absent: conversion by webhook.
 
 mod accept;
 mod column;
 mod conversion;
+mod conversion_webhook;
 mod definition;
 mod definition_strategy;
 mod embedded;
@@ -15,6 +14,7 @@ mod selectable;
 mod served;
 mod settle;
 mod validate;
+mod versions;
 mod warning;
 
 #[cfg(test)]
@@ -23,3 +23,4 @@ mod tests;
 pub(crate) use self::column::{Cell, PrinterColumn};
 pub(crate) use self::definition_strategy::DefinitionStrategy;
 pub(crate) use self::embedded::coerce;
+pub(crate) use self::versions::Versions;

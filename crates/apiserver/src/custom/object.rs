@@ -9,10 +9,11 @@ use controller_runtime_schema::{
 };
 use serde_json::Value;
 
+use super::versions::Versions;
 use super::{embedded, settle, warning};
 use crate::core::Core;
 use crate::resource::ScalePaths;
-use crate::strategy::{Change, Strategy, StrategyContext};
+use crate::strategy::{Change, Strategy};
 
 /// The strategy of the objects of one version of a definition.
 #[derive(Debug)]
@@ -21,8 +22,8 @@ pub(super) struct ObjectStrategy {
     definition: String,
     /// What the definition says of objects, metadata included.
     schema: Arc<Schema>,
-    /// What the version says in which objects are stored, where that is another one.
-    storage: Option<Arc<Schema>>,
+    /// All versions of the definition.
+    versions: Arc<Versions>,
     /// The rules in CEL, compiled once for the definition.
     rules: Option<RuleValidator>,
     has_status: bool,
@@ -34,13 +35,13 @@ impl ObjectStrategy {
     pub(super) fn new(
         definition: &str,
         schema: Arc<Schema>,
-        storage: Option<Arc<Schema>>,
+        versions: Arc<Versions>,
         has_status: bool,
         scale: Option<ScalePaths>,
         selectable_fields: Vec<String>,
     ) -> Self {
         let rules = RuleValidator::new(&schema, true);
-        Self { definition: definition.to_owned(), schema, storage, rules, has_status, scale, selectable_fields }
+        Self { definition: definition.to_owned(), schema, versions, rules, has_status, scale, selectable_fields }
     }
 
     /// Rules of the scale subresource: `replicas` is a number of pods.
@@ -215,14 +216,6 @@ impl Strategy for ObjectStrategy {
         errors
     }
 
-    /// What the storage version doesn't know isn't stored.
-    fn reserve(&self, object: &mut Value, _old: Option<&Value>, _cx: &StrategyContext<'_>) -> Vec<FieldError> {
-        if let Some(storage) = &self.storage {
-            prune(object, storage, true);
-        }
-        Vec::new()
-    }
-
     fn warnings(&self, new: &Value, old: Option<&Value>) -> Vec<String> {
         let known = old.map(finalizers).unwrap_or_default();
         let mut added: Vec<&str> = finalizers(new).into_iter().filter(|name| !known.contains(name)).collect();
@@ -264,7 +257,12 @@ impl Strategy for ObjectStrategy {
         }
     }
 
+    fn versions(&self) -> Option<Arc<Versions>> {
+        Some(Arc::clone(&self.versions))
+    }
+
     fn convert(&self, object: &mut Value, api_version: &str, kind: &str) {
+        self.versions.fill_in(object);
         if let Some(map) = object.as_object_mut() {
             map.insert("apiVersion".to_owned(), api_version.into());
             map.insert("kind".to_owned(), kind.into());

@@ -11,6 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::definition::{Definition, Version};
 use super::object::ObjectStrategy;
+use super::versions::Versions;
 use crate::catalogue::catalogue;
 use crate::discovery::precedence;
 use crate::resource::{Column, Resource, ScalePaths, SchemaSource, Subresource};
@@ -21,44 +22,21 @@ const VERBS: [&str; 8] = ["delete", "deletecollection", "get", "list", "patch", 
 
 /// The resources of the served versions of a definition, under the names that it was given.
 pub(super) fn resources(definition: Definition<'_>) -> Result<Vec<Resource>, SchemaError> {
-    let storage = definition.storage_version();
-    let stored = storage.map(schema).transpose()?;
-    definition
-        .versions()
-        .into_iter()
-        .filter(|version| version.is_served())
-        .map(|version| match &stored {
-            Some(stored) if storage.is_some_and(|storage| storage.name() == version.name()) => {
-                Ok(resource(definition, version, Arc::clone(stored), None))
-            }
-            stored => Ok(resource(definition, version, schema(version)?, stored.clone())),
-        })
-        .collect()
+    let versions = Arc::new(Versions::of(definition)?);
+    let served = definition.versions().into_iter().filter(|version| version.is_served());
+    Ok(served.filter_map(|version| resource(definition, version, &versions)).collect())
 }
 
-/// What a version says of objects.
-fn schema(version: Version<'_>) -> Result<Arc<Schema>, SchemaError> {
-    Ok(Arc::new(match version.schema() {
-        Some(json) => Schema::from_json(json)?,
-        None => Schema { preserve_unknown_fields: true, ..Schema::default() },
-    }))
-}
-
-/// The resource of a version with a schema; `storage` is that of the version in which objects are stored, if that is
-/// another one.
-fn resource(
-    definition: Definition<'_>,
-    version: Version<'_>,
-    schema: Arc<Schema>,
-    storage: Option<Arc<Schema>>,
-) -> Resource {
+/// The resource of one of the versions.
+fn resource(definition: Definition<'_>, version: Version<'_>, versions: &Arc<Versions>) -> Option<Resource> {
+    let schema = Arc::clone(versions.schema(version.name())?);
     let plural = definition.accepted_name("plural").to_owned();
     let scale = version.scale().map(scale_paths);
     let selectable_fields: Vec<_> =
         version.selectable_fields().into_iter().map(|path| path.trim_start_matches('.').to_owned()).collect();
     let served = Arc::new(with_metadata(&schema));
     let has_status = version.has_status();
-    Resource {
+    Some(Resource {
         group: definition.group().to_owned(),
         version: version.name().to_owned(),
         kind: definition.accepted_name("kind").to_owned(),
@@ -73,7 +51,7 @@ fn resource(
         strategy: Arc::new(ObjectStrategy::new(
             definition.name(),
             schema,
-            storage,
+            Arc::clone(versions),
             has_status,
             scale.clone(),
             selectable_fields.clone(),
@@ -86,7 +64,7 @@ fn resource(
         deprecation_warning: version.is_deprecated().then(|| deprecation_warning(definition, version)),
         terminating: definition.is_terminating(),
         plural,
-    }
+    })
 }
 
 /// What discovery says of where objects are stored: it changes when that does.

@@ -6,13 +6,13 @@
 
 use std::sync::Arc;
 
-use controller_runtime_schema::{Schema, default, prune};
 use serde_json::{Value, json};
 
 use super::accept;
-use super::definition::{Definition, Version};
+use super::definition::Definition;
 use super::definition_strategy::FINALIZER;
 use super::served;
+use super::versions::Versions;
 use crate::core::Core;
 use crate::managed_fields::Tracking;
 use crate::store::{Object, ObjectKey, Range};
@@ -90,6 +90,8 @@ fn settle(core: &Arc<Core>, name: &str, before: Option<&Value>) {
             install(core, definition);
             if before.is_some() {
                 read_anew(core, definition);
+                // Clients list again, in what the versions are now.
+                core.store.end_watches(&collection(definition));
             }
         }
         if get(core, name).is_some_and(|now| now.revision == stored.revision) {
@@ -116,13 +118,11 @@ fn install(core: &Core, definition: Definition<'_>) {
 
 /// Brings stored objects into the form in which the changed definition reads them: unknown fields gone, new defaults set.
 fn read_anew(core: &Core, definition: Definition<'_>) {
-    let storage = definition.storage_version().and_then(Version::schema);
-    let Some(Ok(schema)) = storage.map(Schema::from_json) else { return };
+    let Ok(versions) = Versions::of(definition) else { return };
     let all = core.store.list(&collection(definition), &Range::default(), |_| true);
     for object in all.map(|page| page.objects).unwrap_or_default() {
         let mut value = object.value().clone();
-        prune(&mut value, &schema, true);
-        default(&mut value, &schema);
+        versions.read_anew(&mut value);
         if value != *object.value()
             && let Err(error) = core.store.amend(&object, value)
         {

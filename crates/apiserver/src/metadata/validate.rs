@@ -72,6 +72,22 @@ fn common(object: &Value, path: &FieldPath, resource: &Resource) -> Vec<FieldErr
     errors
 }
 
+/// Labels or annotations that a webhook changed in converting an object.
+pub(crate) fn converted(field: &str, texts: &Map<String, Value>) -> Result<(), String> {
+    let texts = Value::Object(texts.clone());
+    let errors = match field {
+        "labels" => labels(Some(&texts), &FieldPath::new("metadata.labels")),
+        // Without its last letter, as on the reference.
+        _ => annotations(Some(&texts), &FieldPath::new("metadata.annotation")),
+    };
+    let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    match errors.as_slice() {
+        [] => Ok(()),
+        [only] => Err(only.clone()),
+        all => Err(format!("[{}]", all.join(", "))),
+    }
+}
+
 fn members(value: Option<&Value>) -> impl Iterator<Item = (&String, &str)> {
     value.and_then(Value::as_object).into_iter().flatten().map(|(key, value)| (key, value.as_str().unwrap_or_default()))
 }

@@ -196,22 +196,23 @@ impl Store {
         state.history.compact(state.revision);
     }
 
+    /// Ends all watches of one collection.
+    pub(crate) fn end_watches(&self, collection: &str) {
+        let wakers = self.state.lock().end_watches(collection);
+        wake(wakers);
+    }
+
     /// Ends all watches of one collection, and forgets it when it is empty.
     pub(crate) fn close_collection(&self, collection: &str) {
         let wakers = {
             let state = &mut *self.state.lock();
-            state.epoch += 1;
-            let epoch = state.epoch;
-            let wakers = state.collections.get_mut(collection).map(|all| {
-                all.epoch = epoch;
-                std::mem::take(&mut all.wakers)
-            });
+            let wakers = state.end_watches(collection);
             if state.collections.get(collection).is_some_and(|all| all.objects.is_empty()) {
                 state.collections.remove(collection);
             }
             wakers
         };
-        wake(wakers.unwrap_or_default());
+        wake(wakers);
     }
 
     /// Runs `decide` under the lock, makes its event the next revision and wakes whoever waits for it.
@@ -235,6 +236,17 @@ impl Store {
 }
 
 impl State {
+    /// Watches that were opened before this end; whom to wake for that.
+    fn end_watches(&mut self, collection: &str) -> BTreeMap<u64, Waker> {
+        self.epoch += 1;
+        let epoch = self.epoch;
+        let ended = self.collections.get_mut(collection).map(|all| {
+            all.epoch = epoch;
+            std::mem::take(&mut all.wakers)
+        });
+        ended.unwrap_or_default()
+    }
+
     fn collection_name(&mut self, name: &str) -> Arc<str> {
         if let Some((known, _)) = self.collections.get_key_value(name) {
             return Arc::clone(known);

@@ -41,6 +41,11 @@ impl Object {
         Self { collection, key, revision, size, value, tail: OnceLock::new(), protobuf: OnceLock::new() }
     }
 
+    /// The same object at the same revision, in another version of its kind.
+    pub(crate) fn shown_as(&self, value: Value) -> Self {
+        Self::new(Arc::clone(&self.collection), self.key.clone(), self.revision, value, self.size)
+    }
+
     /// The whole object, `resourceVersion` included.
     pub(crate) fn value(&self) -> &Value {
         &self.value

@@ -63,6 +63,7 @@ pub(crate) use self::quantity::{Quantity, quantity_error};
 pub(crate) use self::rules::selects;
 pub(crate) use self::service_addresses::ServiceAddresses;
 use crate::core::Core;
+use crate::custom::Versions;
 use crate::metadata::names;
 use crate::store::ObjectKey;
 
@@ -239,6 +240,11 @@ pub(crate) trait Strategy: Debug + Send + Sync {
             map.insert("apiVersion".to_owned(), Value::from(api_version));
             map.insert("kind".to_owned(), Value::from(kind));
         }
+    }
+
+    /// The versions between which objects are converted, where the kind has a version in which all are stored.
+    fn versions(&self) -> Option<Arc<Versions>> {
+        None
     }
 
     /// Called after a write took effect, outside any lock. Writes of its own are allowed and bounded by the kind.

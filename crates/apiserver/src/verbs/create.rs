@@ -4,7 +4,7 @@ use controller_runtime_schema as schema;
 use http::StatusCode;
 use serde_json::Value;
 
-use super::{Call, Reply, WriteOptions, lifecycle};
+use super::{Call, Reply, WriteOptions, conversion, lifecycle};
 use crate::access::rbac::check_escalation;
 use crate::admission::{self, Operation};
 use crate::metadata::{fields, owners, validate};
@@ -110,6 +110,12 @@ async fn attempt_create(
     if !errors.is_empty() {
         return Err(ApiError::invalid(resource.storage_name().group, &resource.kind, &name, &errors));
     }
+    let form = Box::pin(conversion::stored_form(call, &object)).await;
+    let form = form.inspect_err(|_| {
+        let key = ObjectKey::new(call.namespace.as_str(), name.as_str());
+        resource.strategy.not_created(&key, None, &call.core);
+    })?;
+    let object = form.unwrap_or(object);
     let key = ObjectKey::new(call.namespace.as_str(), name);
     if options.dry_run {
         if let Some(taken) = call.core.store.get(&call.collection(), &key) {

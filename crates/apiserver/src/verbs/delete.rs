@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use http::StatusCode;
@@ -8,7 +9,7 @@ use super::call::view;
 use super::create::unwritable;
 use super::delete_options::{DeleteOptions, Propagation};
 use super::modify::storage_path;
-use super::{Call, Reply, lifecycle};
+use super::{Call, Reply, conversion, lifecycle};
 use crate::admission;
 use crate::core::Core;
 use crate::metadata::fields;
@@ -43,6 +44,9 @@ pub(super) async fn delete(call: &Call) -> Result<Reply, ApiError> {
     let resource = &call.resource;
     let key = call.key();
     warn(call, &options);
+    if let Some(stored) = call.core.store.get(&call.collection(), &key) {
+        Box::pin(conversion::seen(call, &stored)).await?;
+    }
     admission::admit_delete(call, &key, options.dry_run).await?;
     match delete_object(&call.core, resource, &key, &options)? {
         Deleted::Gone(last) if resource.strategy.returns_deleted_object() => Ok(Reply::Made(StatusCode::OK, last)),
@@ -129,7 +133,11 @@ fn attempt(
     stored: &Arc<Object>,
     options: &DeleteOptions,
 ) -> Result<Option<Deleted>, ApiError> {
-    let live = view(resource, stored.value());
+    // What deletion changes is the same in all versions of a custom resource.
+    let live = match resource.strategy.versions() {
+        Some(_) => Cow::Borrowed(stored.value()),
+        None => view(resource, stored.value()),
+    };
     let is_first = !fields::is_deleting(&live);
     if !is_first && lifecycle::is_kept(resource, &live) {
         return Ok(Some(Deleted::Pending(Pending::Stored(Arc::clone(stored)))));

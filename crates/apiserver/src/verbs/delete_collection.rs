@@ -15,7 +15,7 @@ pub(super) async fn delete_collection(call: &Call) -> Result<Reply, ApiError> {
     let options = ListOptions::of(call, false)?;
     let delete_options = DeleteOptions::of(call)?;
     warn(call, &delete_options);
-    let items = listed(call, &options)?;
+    let items = Box::pin(listed(call, &options)).await?;
     for object in &items.objects {
         delete_one(call, object, &delete_options).await?;
     }

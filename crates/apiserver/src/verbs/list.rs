@@ -3,38 +3,52 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::list_options::{ListOptions, RevisionMatch, revision_error};
-use super::{Call, Items, Reply};
+use super::{Call, Items, Reply, conversion};
 use crate::status::ApiError;
 use crate::store::token::ContinueToken;
 use crate::store::{Page, Range, RevisionError};
 
 /// Lists objects: a consistent snapshot, in pages if asked for.
-pub(super) fn list(call: &Call) -> Result<Reply, ApiError> {
-    listed(call, &ListOptions::of(call, false)?).map(Reply::List)
+pub(super) async fn list(call: &Call) -> Result<Reply, ApiError> {
+    Box::pin(listed(call, &ListOptions::of(call, false)?)).await.map(Reply::List)
 }
 
 /// The objects that a list with these options shows, and the list's metadata.
-pub(super) fn listed(call: &Call, options: &ListOptions) -> Result<Items, ApiError> {
+pub(super) async fn listed(call: &Call, options: &ListOptions) -> Result<Items, ApiError> {
     let token = token(options)?;
     let (revision, after) = match &token {
         Some(token) => (token.revision, Some(&token.after)),
         None => (start(call, options)?, None),
     };
+    // A webhook must convert objects before anybody can tell whether they are selected.
+    let selects_late = conversion::asks(&call.resource) && !options.selection.is_everything();
+    // What may come from a cache comes whole.
+    let limit = if options.revision == Some(0) { 0 } else { options.limit };
     let range = Range {
         namespace: Some(call.namespace.as_str()).filter(|namespace| !namespace.is_empty()),
         after,
         revision,
-        // What may come from a cache comes whole.
-        limit: if options.revision == Some(0) { 0 } else { options.limit },
+        limit: if selects_late { 0 } else { limit },
         // With selectors nobody is told.
         counts_rest: options.selection.is_everything(),
     };
     let selection = &options.selection;
-    let listed = call.core.store.list(&call.collection(), &range, |object| selection.matches(&call.resource, object));
-    let page = listed.map_err(|error| match token {
+    let listed = call
+        .core
+        .store
+        .list(&call.collection(), &range, |object| selects_late || selection.matches(&call.resource, object));
+    let mut page = listed.map_err(|error| match token {
         Some(token) => continue_error(error, token),
         None => revision_error(error),
     })?;
+    page.objects = conversion::seen_all(&call.core, &call.resource, page.objects).await?;
+    if selects_late {
+        page.objects.retain(|object| selection.matches(&call.resource, object));
+        if limit > 0 {
+            page.remaining = page.objects.len().saturating_sub(limit);
+            page.objects.truncate(limit);
+        }
+    }
     Ok(items(page, selection.is_everything()))
 }
 

@@ -6,6 +6,7 @@
 mod apply;
 mod binding;
 mod call;
+pub(crate) mod conversion;
 mod create;
 mod delete;
 mod delete_collection;
@@ -64,16 +65,21 @@ pub(crate) async fn dispatch(call: &Call, method: &Method, path: &ObjectPath) ->
     if let Some(warning) = &call.resource.deprecation_warning {
         call.warn(warning.clone());
     }
-    if let Some(subresource) = &call.subresource {
-        return Box::pin(subresource_verb(call, subresource, verb)).await;
-    }
+    let reply = match &call.subresource {
+        Some(subresource) => Box::pin(subresource_verb(call, subresource, verb)).await?,
+        None => Box::pin(resource_verb(call, verb)).await?,
+    };
+    Box::pin(conversion::answer(call, reply)).await
+}
+
+async fn resource_verb(call: &Call, verb: &'static str) -> Result<Reply, ApiError> {
     if !call.resource.allows(verb) {
         return Err(ApiError::method_not_allowed());
     }
     match verb {
         "get" => get::get(call),
-        "list" => list::list(call),
-        "watch" => watch::watch(call),
+        "list" => Box::pin(list::list(call)).await,
+        "watch" => Box::pin(watch::watch(call)).await,
         "create" => Box::pin(create(call)).await,
         "update" => Box::pin(update::update(call)).await,
         "patch" => Box::pin(patch::patch(call)).await,
@@ -96,7 +102,7 @@ async fn subresource_verb(call: &Call, subresource: &str, verb: &'static str) ->
     }
     if subresource == "scale" && call.resource.scale.is_some() {
         return match verb {
-            "get" => scale::get(call),
+            "get" => Box::pin(scale::get(call)).await,
             "update" => Box::pin(scale::update(call)).await,
             "patch" => Box::pin(patch::patch_scale(call)).await,
             _ => Err(ApiError::method_not_allowed()),

@@ -7,7 +7,7 @@ use http::StatusCode;
 use serde_json::Value;
 
 use super::create::{committed, create_object, unwritable};
-use super::{Call, Reply, WriteOptions, lifecycle};
+use super::{Call, Reply, WriteOptions, conversion, lifecycle};
 use crate::access::rbac::check_escalation;
 use crate::admission::{self, Operation};
 use crate::managed_fields::Tracking;
@@ -59,27 +59,30 @@ async fn attempt(
     stored: &Arc<Object>,
     transform: &mut impl FnMut(Option<&Value>) -> Result<Value, ApiError>,
 ) -> Result<Option<Reply>, ApiError> {
-    let live = call.view(stored);
-    let mut new = transform(Some(&live))?;
+    let seen = Box::pin(conversion::seen(call, stored)).await?;
+    let live = seen.value();
+    let mut new = transform(Some(live))?;
     decode::check_place(call, &mut new)?;
-    admission::mutate(call, Operation::Update, &mut new, Some(&live), options).await?;
+    admission::mutate(call, Operation::Update, &mut new, Some(live), options).await?;
     owners::drop_duplicates(call, &mut new, true);
     check_preconditions(call, options, &mut new, stored)?;
-    check_escalation(call, &new, Some(&live))?;
-    prepare(call, &mut new, &live);
-    Tracking::settle(&live, &mut new);
-    check(call, options, &mut new, &live)?;
+    check_escalation(call, &new, Some(live))?;
+    prepare(call, &mut new, live);
+    Tracking::settle(live, &mut new);
+    check(call, options, &mut new, live)?;
     if call.subresource.is_none() {
-        call.resource.strategy.warnings(&new, Some(&live)).into_iter().for_each(|text| call.warn(text));
+        call.resource.strategy.warnings(&new, Some(live)).into_iter().for_each(|text| call.warn(text));
     }
-    admission::validate(call, Operation::Update, &new, Some(&live), options).await?;
-    if new == *live {
+    admission::validate(call, Operation::Update, &new, Some(live), options).await?;
+    let form = Box::pin(conversion::stored_form(call, &new)).await?;
+    let unchanged = form.as_ref().map_or(new == *live, |form| form == stored.value());
+    if unchanged {
         return Ok(Some(Reply::Stored(StatusCode::OK, Arc::clone(stored))));
     }
     if options.dry_run {
-        return Ok(Some(Reply::Made(StatusCode::OK, new)));
+        return Ok(Some(Reply::Made(StatusCode::OK, form.unwrap_or(new))));
     }
-    commit(call, stored, new)
+    commit(call, stored, form.unwrap_or(new))
 }
 
 /// Stores the changed object, or removes it when nothing keeps it any more.

@@ -2,7 +2,7 @@ use http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::modify::modify;
-use super::{Call, Reply, WriteOptions, managed};
+use super::{Call, Reply, WriteOptions, conversion, managed};
 use crate::managed_fields::ScaleTracking;
 use crate::metadata::fields;
 use crate::pipeline::decode;
@@ -10,11 +10,11 @@ use crate::resource::ScalePaths;
 use crate::status::ApiError;
 
 /// Shows an object as a `Scale`.
-pub(super) fn get(call: &Call) -> Result<Reply, ApiError> {
+pub(super) async fn get(call: &Call) -> Result<Reply, ApiError> {
     let key = call.key();
     let found = call.core.store.get(&call.collection(), &key);
     let object = found.ok_or_else(|| ApiError::not_found(call.resource.group_resource(), &key.name))?;
-    Ok(Reply::Made(StatusCode::OK, scale_of(call, &call.view(&object))))
+    Ok(Reply::Made(StatusCode::OK, scale_of(call, conversion::seen(call, &object).await?.value())))
 }
 
 /// Sets the wanted replicas.
@@ -96,7 +96,9 @@ async fn write(
     })
     .await?;
     Ok(match reply {
-        Reply::Stored(code, object) => Reply::Made(code, scale_of(call, &call.view(&object))),
+        Reply::Stored(code, object) => {
+            Reply::Made(code, scale_of(call, conversion::seen(call, &object).await?.value()))
+        }
         Reply::Made(code, object) => Reply::Made(code, scale_of(call, &object)),
         other => other,
     })

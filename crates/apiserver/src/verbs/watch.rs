@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::list_options::ListOptions;
 use super::watch_stream::{EventEncoder, WatchStream};
-use super::{Call, Reply};
+use super::{Call, Reply, conversion};
 use crate::body::Body;
 use crate::status::ApiError;
 use crate::store::{Object, Range, RevisionError, Watch};
@@ -15,10 +15,10 @@ use crate::store::{Object, Range, RevisionError, Watch};
 const MIN_TIMEOUT_SECONDS: u64 = 1800;
 
 /// Streams what happens to objects, from a revision or from the state that they are in.
-pub(super) fn watch(call: &Call) -> Result<Reply, ApiError> {
+pub(super) async fn watch(call: &Call) -> Result<Reply, ApiError> {
     let options = ListOptions::of(call, true)?;
     let mut encoder = EventEncoder::new(call);
-    let (events, watch) = start(call, &options, &mut encoder)?;
+    let (events, watch) = Box::pin(start(call, &options, &mut encoder)).await?;
     let seconds = options
         .timeout_seconds
         .filter(|seconds| *seconds > 0)
@@ -31,12 +31,13 @@ pub(super) fn watch(call: &Call) -> Result<Reply, ApiError> {
         call.namespace.clone(),
         Duration::from_secs(seconds),
         options.bookmarks,
+        &call.core,
     );
     Ok(Reply::Watch(Body::stream(stream)))
 }
 
 /// The first events and the watch that follows them; without a watch the stream ends after the events.
-fn start(
+async fn start(
     call: &Call,
     options: &ListOptions,
     encoder: &mut EventEncoder,
@@ -49,7 +50,7 @@ fn start(
         if revision > current {
             return Err(ApiError::revision_too_large(revision, current));
         }
-        let (objects, revision) = state(call, options)?;
+        let (objects, revision) = state(call, options).await?;
         events.extend(objects.iter().map(|object| encoder.stored("ADDED", object)));
         if options.send_initial_events == Some(true) && options.bookmarks {
             events.push_back(encoder.bookmark(revision, true));
@@ -71,13 +72,19 @@ fn start(
     }
 }
 
-fn state(call: &Call, options: &ListOptions) -> Result<(Vec<Arc<Object>>, u64), ApiError> {
+async fn state(call: &Call, options: &ListOptions) -> Result<(Vec<Arc<Object>>, u64), ApiError> {
     let range = Range { namespace: Some(call.namespace.as_str()).filter(|one| !one.is_empty()), ..Range::default() };
     let selection = &options.selection;
     let page = call
         .core
         .store
-        .list(&call.collection(), &range, |object| selection.matches(&call.resource, object))
+        .list(&call.collection(), &range, |object| {
+            conversion::asks(&call.resource) || selection.matches(&call.resource, object)
+        })
         .map_err(super::list_options::revision_error)?;
-    Ok((page.objects, page.revision))
+    let mut objects = conversion::seen_all(&call.core, &call.resource, page.objects).await?;
+    if conversion::asks(&call.resource) {
+        objects.retain(|object| selection.matches(&call.resource, object));
+    }
+    Ok((objects, page.revision))
 }

@@ -1,4 +1,5 @@
 use std::collections::VecDeque;
+use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -10,9 +11,10 @@ use futures::Stream;
 use serde_json::{Value, json};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::Call;
 use super::call::view;
 use super::list_options::Selection;
+use super::{Call, conversion};
+use crate::core::Core;
 use crate::metadata::fields;
 use crate::pipeline::negotiate::{Encoding, Form};
 use crate::pipeline::represent;
@@ -39,6 +41,18 @@ pub(super) struct WatchStream {
     timeout: Duration,
     timers: Option<Timers>,
     bookmarks: bool,
+    /// Converts events where a webhook has to be asked.
+    converter: Option<Arc<Core>>,
+    converting: Option<Converting>,
+}
+
+/// Events on their way to another version.
+struct Converting(Pin<Box<dyn Future<Output = Result<Vec<Arc<Event>>, ApiError>> + Send>>);
+
+impl fmt::Debug for Converting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Converting")
+    }
 }
 
 #[derive(Debug)]
@@ -56,8 +70,11 @@ impl WatchStream {
         namespace: String,
         timeout: Duration,
         bookmarks: bool,
+        core: &Arc<Core>,
     ) -> Self {
-        Self { watch, queued, encoder, selection, namespace, timeout, timers: None, bookmarks }
+        let converter = conversion::asks(&encoder.resource).then(|| Arc::clone(core));
+        let converting = None;
+        Self { converter, converting, watch, queued, encoder, selection, namespace, timeout, timers: None, bookmarks }
     }
 
     fn timers(&mut self) -> &mut Timers {
@@ -128,8 +145,23 @@ impl Stream for WatchStream {
                 this.watch = None;
             }
             let Some(watch) = &mut this.watch else { return Poll::Ready(None) };
+            if let Some(converting) = &mut this.converting {
+                let Poll::Ready(converted) = converting.0.as_mut().poll(cx) else { return Poll::Pending };
+                this.converting = None;
+                match converted {
+                    Ok(events) => events.iter().for_each(|event| this.enqueue(event)),
+                    // The client lists again, and is told why it can't.
+                    Err(_) => this.watch = None,
+                }
+                continue;
+            }
             match watch.poll_events(cx) {
                 Poll::Ready(Ok(events)) => {
+                    if let Some(core) = &this.converter {
+                        let converted = converted(Arc::clone(core), Arc::clone(&this.encoder.resource), events);
+                        this.converting = Some(Converting(Box::pin(converted)));
+                        continue;
+                    }
                     for event in &*events {
                         this.enqueue(event);
                     }
@@ -149,6 +181,23 @@ impl Stream for WatchStream {
             this.queued.push_back(this.encoder.bookmark(seen, false));
         }
     }
+}
+
+/// Events with their objects in the version of a resource.
+async fn converted(
+    core: Arc<Core>,
+    resource: Arc<Resource>,
+    events: Vec<Arc<Event>>,
+) -> Result<Vec<Arc<Event>>, ApiError> {
+    let mut converted = Vec::with_capacity(events.len());
+    for event in events {
+        let mut states = vec![Arc::clone(&event.object)];
+        states.extend(event.previous.clone());
+        let mut states = conversion::seen_all(&core, &resource, states).await?.into_iter();
+        let Some(object) = states.next() else { continue };
+        converted.push(Arc::new(Event { kind: event.kind, object, previous: states.next() }));
+    }
+    Ok(converted)
 }
 
 /// Writes events in the form that the client accepts.

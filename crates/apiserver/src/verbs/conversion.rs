@@ -1,0 +1,137 @@
+//! Objects between the version in which they are stored and that of a request.
+//!
+//! Versions of built-in kinds, and of custom ones without a webhook, differ in little that [`view`] doesn't know; a
+//! webhook has to be asked, before anything else looks at the object.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::call::view;
+use super::{Call, Items, Reply};
+use crate::core::Core;
+use crate::custom::Versions;
+use crate::resource::Resource;
+use crate::status::ApiError;
+use crate::store::Object;
+
+fn version_of(object: &Value) -> &str {
+    object.get("apiVersion").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Whether a webhook has to be asked to show an object in the resource's version.
+pub(super) fn asks(resource: &Resource) -> bool {
+    resource.strategy.versions().is_some_and(|versions| versions.webhook().is_some())
+}
+
+/// A stored object in the version of a request. Errors: 500, the webhook didn't convert it.
+pub(crate) async fn seen(call: &Call, object: &Arc<Object>) -> Result<Arc<Object>, ApiError> {
+    let seen = seen_all(&call.core, &call.resource, vec![Arc::clone(object)]).await?;
+    Ok(seen.into_iter().next().unwrap_or_else(|| Arc::clone(object)))
+}
+
+/// Stored objects in the version of a resource, in their order. Errors: 500, the webhook didn't convert them.
+pub(super) async fn seen_all(
+    core: &Core,
+    resource: &Resource,
+    objects: Vec<Arc<Object>>,
+) -> Result<Vec<Arc<Object>>, ApiError> {
+    let wanted = resource.api_version();
+    if objects.iter().all(|object| version_of(object.value()) == wanted) {
+        return Ok(objects);
+    }
+    let Some(versions) = resource.strategy.versions().filter(|versions| versions.webhook().is_some()) else {
+        let seen = |object: Arc<Object>| match view(resource, object.value()) {
+            Cow::Borrowed(_) => object,
+            Cow::Owned(value) => Arc::new(object.shown_as(value)),
+        };
+        return Ok(objects.into_iter().map(seen).collect());
+    };
+    let filled = objects.iter().map(|object| {
+        let mut value = object.value().clone();
+        versions.fill_in(&mut value);
+        value
+    });
+    let values = converted(core, &versions, filled.collect(), &wanted).await?;
+    let seen = objects.into_iter().zip(values).map(|(object, value)| {
+        if version_of(object.value()) == wanted { object } else { Arc::new(object.shown_as(value)) }
+    });
+    Ok(seen.collect())
+}
+
+/// What a request's object is stored as; `None` where that is the object itself.
+pub(super) async fn stored_form(call: &Call, object: &Value) -> Result<Option<Value>, ApiError> {
+    let Some(versions) = call.resource.strategy.versions() else { return Ok(None) };
+    to_version(&call.core, &versions, object, &versions.storage()).await.map(Some)
+}
+
+/// An object of a request in the version of another resource of the same kind.
+pub(crate) async fn of_other<'a>(
+    call: &Call,
+    other: &Resource,
+    object: Option<&'a Value>,
+) -> Result<Option<Cow<'a, Value>>, ApiError> {
+    let Some(object) = object else { return Ok(None) };
+    match other.strategy.versions().filter(|versions| versions.webhook().is_some()) {
+        Some(versions) if version_of(object) != other.api_version() => {
+            to_version(&call.core, &versions, object, &other.api_version()).await.map(|value| Some(Cow::Owned(value)))
+        }
+        _ => Ok(Some(view(other, object))),
+    }
+}
+
+async fn to_version(core: &Core, versions: &Versions, object: &Value, wanted: &str) -> Result<Value, ApiError> {
+    let mut object = object.clone();
+    if version_of(&object) == wanted {
+        return Ok(object);
+    }
+    if versions.webhook().is_none() {
+        if let Some(members) = object.as_object_mut() {
+            members.insert("apiVersion".to_owned(), wanted.into());
+        }
+        versions.coerce(&mut object);
+        return Ok(object);
+    }
+    let converted = converted(core, versions, vec![object], wanted).await?;
+    converted.into_iter().next().ok_or_else(|| ApiError::unclassified("conversion gave no object"))
+}
+
+async fn converted(
+    core: &Core,
+    versions: &Versions,
+    objects: Vec<Value>,
+    wanted: &str,
+) -> Result<Vec<Value>, ApiError> {
+    let Some(webhook) = versions.webhook() else { return Ok(objects) };
+    let mut converted =
+        webhook.convert(core, objects, wanted).await.map_err(|error| ApiError::unclassified(error.to_string()))?;
+    converted.iter_mut().for_each(|object| versions.coerce(object));
+    Ok(converted)
+}
+
+/// A verb's answer with its objects in the version of the request.
+pub(super) async fn answer(call: &Call, reply: Reply) -> Result<Reply, ApiError> {
+    let resource = &call.resource;
+    let Some(versions) = resource.strategy.versions() else { return Ok(reply) };
+    Ok(match reply {
+        Reply::Stored(code, object) => Reply::Stored(code, seen(call, &object).await?),
+        Reply::List(items) => {
+            let objects = seen_all(&call.core, resource, items.objects).await?;
+            Reply::List(Items { objects, ..items })
+        }
+        Reply::Made(code, mut object) if is_of_kind(resource, &object) => {
+            if version_of(&object) != resource.api_version() {
+                versions.fill_in(&mut object);
+                object = to_version(&call.core, &versions, &object, &resource.api_version()).await?;
+            }
+            Reply::Made(code, object)
+        }
+        other => other,
+    })
+}
+
+fn is_of_kind(resource: &Resource, object: &Value) -> bool {
+    let group = version_of(object).rsplit_once('/').map_or("", |(group, _)| group);
+    group == resource.group && object.get("kind").and_then(Value::as_str) == Some(&resource.kind)
+}
