@@ -1,12 +1,13 @@
 //! How a webhook is called: one POST over HTTPS.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, HOST};
-use http::{Method, Request, Uri};
+use http::{Method, Request, StatusCode, Uri};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
@@ -62,16 +63,51 @@ pub(crate) async fn call(services: &WebhookServices, endpoint: &Endpoint, review
         Ok(answer) => answer.map_err(post)?,
         Err(_) => return Err(post("context deadline exceeded".to_owned())),
     };
-    let (code, body) = answer;
+    let Answer { code, is_text, body } = answer;
     if !code.is_success() {
-        let text = String::from_utf8_lossy(&body).trim().to_owned();
-        let text = if text.is_empty() { "the server responded with an empty body".to_owned() } else { text };
-        return Err(CallError::Failed(format!(
-            "an error on the server ({}) has prevented the request from succeeding",
-            serde_json::json!(text)
-        )));
+        return Err(CallError::Failed(why_unsuccessful(code, is_text, &body)));
     }
     serde_json::from_slice(&body).map_err(|error| CallError::Failed(format!("couldn't decode the answer: {error}")))
+}
+
+/// What an HTTP server said.
+#[derive(Debug)]
+struct Answer {
+    code: StatusCode,
+    is_text: bool,
+    body: Bytes,
+}
+
+/// What is said of an answer that isn't a success, in the words of the reference's client.
+fn why_unsuccessful(code: StatusCode, is_text: bool, body: &[u8]) -> String {
+    let status: Option<Value> = serde_json::from_slice(body).ok();
+    let status = status.filter(|status| status["kind"] == "Status" && status["status"] != "Success");
+    if let Some(message) = status.as_ref().and_then(|status| status["message"].as_str()) {
+        return message.to_owned();
+    }
+    let said = if is_text { String::from_utf8_lossy(body).trim().to_owned() } else { "unknown".to_owned() };
+    let text = match code.as_u16() {
+        400 => "the server rejected our request for an unknown reason",
+        401 => "the server has asked for the client to provide credentials",
+        404 => "the server could not find the requested resource",
+        405 => "the server does not allow this method on the requested resource",
+        409 => "the server reported a conflict",
+        422 => "the server rejected our request due to an error in our request",
+        429 => "the server has received too many requests and has asked us to try again later",
+        503 => "the server is currently unable to handle the request",
+        504 => {
+            "the server was unable to return a response in the time allotted, but may still be processing the request"
+        }
+        403 | 406 | 415 => return said,
+        500.. => {
+            let said = crate::status::quote(&said);
+            return format!("an error on the server ({said}) has prevented the request from succeeding");
+        }
+        code => {
+            return format!("the server responded with the status code {code} but did not return more information");
+        }
+    };
+    text.to_owned()
 }
 
 /// Where to connect, and as what.
@@ -120,12 +156,24 @@ impl Place {
         }
     }
 
-    async fn post(&self, authorities: &[u8], review: &Value) -> Result<(http::StatusCode, Bytes), String> {
+    fn unreachable(&self, error: &io::Error) -> String {
+        let address = match &self.address {
+            Address::Known(address) => address.to_string(),
+            Address::Named(host, port) if host.contains(':') => format!("[{host}]:{port}"),
+            Address::Named(host, port) => format!("{host}:{port}"),
+        };
+        match error.kind() {
+            io::ErrorKind::ConnectionRefused => format!("dial tcp {address}: connect: connection refused"),
+            _ => format!("dial tcp {address}: {error}"),
+        }
+    }
+
+    async fn post(&self, authorities: &[u8], review: &Value) -> Result<Answer, String> {
         let tcp = match &self.address {
             Address::Known(address) => TcpStream::connect(address).await,
             Address::Named(host, port) => TcpStream::connect((host.as_str(), *port)).await,
         };
-        let tcp = tcp.map_err(|error| error.to_string())?;
+        let tcp = tcp.map_err(|error| self.unreachable(&error))?;
         let name = self.host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let name = ServerName::try_from(name).map_err(|error| error.to_string())?;
         let tls = TlsConnector::from(Arc::new(tls(authorities)?));
@@ -143,8 +191,10 @@ impl Place {
         let exchange = async {
             let response = sender.send_request(request).await.map_err(|error| error.to_string())?;
             let code = response.status();
+            let is_text =
+                response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/"));
             let body = Limited::new(response.into_body(), MAX_ANSWER).collect().await;
-            body.map(|body| (code, body.to_bytes())).map_err(|error| error.to_string())
+            body.map(|body| Answer { code, is_text, body: body.to_bytes() }).map_err(|error| error.to_string())
         };
         tokio::pin!(connection, exchange);
         // The connection lives as long as the exchange; who waits for the answer drives it.

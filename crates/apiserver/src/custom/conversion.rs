@@ -89,12 +89,15 @@ fn validate_path(url_path: &str, path: &FieldPath, errors: &mut Vec<FieldError>)
     if url_path.is_empty() || url_path == "/" {
         return;
     }
-    let Some(inner) = url_path.strip_prefix('/') else {
+    let inner = url_path.strip_prefix('/').unwrap_or_else(|| {
         errors.push(FieldError::invalid(path, url_path, "must start with a '/'"));
-        return;
-    };
+        // As in kube-apiserver, the first letter counts as the slash.
+        let mut letters = url_path.chars();
+        letters.next();
+        letters.as_str()
+    });
     let mut steps: Vec<&str> = inner.split('/').collect();
-    if steps.last().is_some_and(|last| last.is_empty()) {
+    if inner.ends_with('/') {
         steps.pop();
     }
     for (index, step) in steps.into_iter().enumerate() {

@@ -88,6 +88,9 @@ impl ConversionWebhook {
             )));
         }
         let checked = originals.iter().zip(converted).map(|(original, converted)| {
+            if text(&converted, "kind").is_empty() {
+                return Err(ConversionError(format!("Object 'Kind' is missing in '{converted}'")));
+            }
             check(original, converted, api_version)
                 .map_err(|why| ConversionError(format!("conversion webhook for {whom} returned invalid {why}")))
         });
@@ -110,6 +113,10 @@ fn described(object: &Value) -> String {
 fn converted_objects(mut answer: Value, review: &str, uid: &str) -> Result<Vec<Value>, String> {
     let wanted = format!("apiextensions.k8s.io/{review}");
     if review == "v1" && (text(&answer, "apiVersion") != wanted || text(&answer, "kind") != "ConversionReview") {
+        if text(&answer, "kind") == "ConversionReview" && text(&answer, "apiVersion") == "apiextensions.k8s.io/v1beta1"
+        {
+            return Err("converting (v1beta1.ConversionReview) to (v1.ConversionReview): unknown conversion".to_owned());
+        }
         let got = described(&answer);
         return Err(format!("expected webhook response of {wanted}, Kind=ConversionReview, got {got}"));
     }
@@ -168,6 +175,10 @@ fn restored(original: &Value, answered: &Map<String, Value>) -> Result<Map<Strin
     for field in ["labels", "annotations"] {
         let texts = match answered.get(field) {
             None | Some(Value::Null) => {
+                metadata.remove(field);
+                continue;
+            }
+            Some(Value::Object(texts)) if texts.is_empty() => {
                 metadata.remove(field);
                 continue;
             }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::call::view;
+use super::modify::storage_path;
 use super::{Call, Items, Reply};
 use crate::core::Core;
 use crate::custom::Versions;
@@ -27,8 +28,27 @@ pub(super) fn asks(resource: &Resource) -> bool {
 
 /// A stored object in the version of a request. Errors: 500, the webhook didn't convert it.
 pub(crate) async fn seen(call: &Call, object: &Arc<Object>) -> Result<Arc<Object>, ApiError> {
+    one(call, object).await.map_err(|error| {
+        let path = storage_path(&call.resource, object);
+        ApiError::internal(&format!(
+            "StorageError: corrupt object, Code: 7, Key: /{path}, ResourceVersion: 0, AdditionalErrorMsg: {}",
+            undecodable(object, &error)
+        ))
+    })
+}
+
+/// The same for one that is about to be changed, which fails in other words.
+pub(super) async fn seen_to_change(call: &Call, object: &Arc<Object>) -> Result<Arc<Object>, ApiError> {
+    one(call, object).await.map_err(|error| ApiError::unclassified(undecodable(object, &error)))
+}
+
+async fn one(call: &Call, object: &Arc<Object>) -> Result<Arc<Object>, ApiError> {
     let seen = seen_all(&call.core, &call.resource, vec![Arc::clone(object)]).await?;
     Ok(seen.into_iter().next().unwrap_or_else(|| Arc::clone(object)))
+}
+
+fn undecodable(object: &Object, error: &ApiError) -> String {
+    format!("object not decodable revision={}: {}", object.revision, error.message())
 }
 
 /// Stored objects in the version of a resource, in their order. Errors: 500, the webhook didn't convert them.
@@ -63,7 +83,10 @@ pub(super) async fn seen_all(
 /// What a request's object is stored as; `None` where that is the object itself.
 pub(super) async fn stored_form(call: &Call, object: &Value) -> Result<Option<Value>, ApiError> {
     let Some(versions) = call.resource.strategy.versions() else { return Ok(None) };
-    to_version(&call.core, &versions, object, &versions.storage()).await.map(Some)
+    let mut form = to_version(&call.core, &versions, object, &versions.storage()).await?;
+    // Whoever reads it finds the defaults of the version that it is stored in.
+    versions.fill_in(&mut form);
+    Ok(Some(form))
 }
 
 /// An object of a request in the version of another resource of the same kind.
@@ -106,7 +129,9 @@ async fn converted(
     let Some(webhook) = versions.webhook() else { return Ok(objects) };
     let mut converted =
         webhook.convert(core, objects, wanted).await.map_err(|error| ApiError::unclassified(error.to_string()))?;
-    converted.iter_mut().for_each(|object| versions.coerce(object));
+    for object in &mut converted {
+        versions.coerce(object);
+    }
     Ok(converted)
 }
 

@@ -59,7 +59,7 @@ async fn attempt(
     stored: &Arc<Object>,
     transform: &mut impl FnMut(Option<&Value>) -> Result<Value, ApiError>,
 ) -> Result<Option<Reply>, ApiError> {
-    let seen = Box::pin(conversion::seen(call, stored)).await?;
+    let seen = Box::pin(conversion::seen_to_change(call, stored)).await?;
     let live = seen.value();
     let mut new = transform(Some(live))?;
     decode::check_place(call, &mut new)?;

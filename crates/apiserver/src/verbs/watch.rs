@@ -28,10 +28,9 @@ pub(super) async fn watch(call: &Call) -> Result<Reply, ApiError> {
         events,
         encoder,
         options.selection,
-        call.namespace.clone(),
+        call,
         Duration::from_secs(seconds),
         options.bookmarks,
-        &call.core,
     );
     Ok(Reply::Watch(Body::stream(stream)))
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use bytes::{BufMut, Bytes, BytesMut};
 use controller_runtime_ambient::Ambient;
 use futures::Stream;
+use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::time::{Instant, Sleep, sleep_until};
 
@@ -47,7 +48,7 @@ pub(super) struct WatchStream {
 }
 
 /// Events on their way to another version.
-struct Converting(Pin<Box<dyn Future<Output = Result<Vec<Arc<Event>>, ApiError>> + Send>>);
+struct Converting(BoxFuture<'static, Result<Vec<Arc<Event>>, ApiError>>);
 
 impl fmt::Debug for Converting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -67,12 +68,12 @@ impl WatchStream {
         queued: VecDeque<Bytes>,
         encoder: EventEncoder,
         selection: Selection,
-        namespace: String,
+        call: &Call,
         timeout: Duration,
         bookmarks: bool,
-        core: &Arc<Core>,
     ) -> Self {
-        let converter = conversion::asks(&encoder.resource).then(|| Arc::clone(core));
+        let converter = conversion::asks(&encoder.resource).then(|| Arc::clone(&call.core));
+        let namespace = call.namespace.clone();
         let converting = None;
         Self { converter, converting, watch, queued, encoder, selection, namespace, timeout, timers: None, bookmarks }
     }

@@ -10,7 +10,7 @@
 //! | cluster IPs and node ports | `IP-1`, …; `PORT-1`, … |
 //! | continue tokens, tokens of service accounts | `CONTINUE`, `JWT` |
 //! | addresses and certificates of the transcript's webhooks | `WEBHOOK`, `CERTIFICATE` |
-//! | the revision that is current, in errors about revisions and preconditions | `VERSION` |
+//! | the revision that is current, in errors about revisions, preconditions and objects that can't be read | `VERSION` |
 //! | objects in the texts of errors, which Go prints in the form of its internal types | `OBJECT` |
 //! | lists of changes in the texts of errors | left out |
 //! | the order of type errors of an apply, which Go takes from maps | sorted |
@@ -181,7 +181,7 @@ impl Normal {
             let length = 2 + text[2..].find(|letter: char| !letter.is_ascii_hexdigit()).unwrap_or(text.len() - 2);
             return (length > 8).then(|| (length, "POINTER".to_owned()));
         }
-        for before in ["current: ", "ResourceVersion in record ("] {
+        for before in ["current: ", "ResourceVersion in record (", "not decodable revision="] {
             if let Some(after) = text.strip_prefix(before) {
                 let digits = after.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(after.len());
                 return (digits > 0).then(|| (before.len() + digits, format!("{before}VERSION")));
