@@ -19,7 +19,7 @@ pub(super) async fn mutate(call: &Call, attributes: &Attributes<'_>) -> Result<O
         if let Some(object) = answer.object
             && Some(&object) != changed.as_ref().or(attributes.object)
         {
-            changed = Some(readmitted(call, &hook.name, object)?);
+            changed = Some(readmitted(call, Some(&hook.name), object)?);
         }
     }
     Ok(changed)

@@ -2,7 +2,7 @@ use serde_json::Value;
 
 use crate::metadata::fields;
 use crate::resource::Resource;
-use crate::verbs::Call;
+use crate::verbs::{Call, DeleteOptions};
 
 /// What is done with an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +37,8 @@ pub(super) struct Attributes<'a> {
     pub(super) dry_run: bool,
     /// The kind of the request's options.
     pub(super) options: &'static str,
+    /// What a deletion asks for.
+    pub(super) delete_options: Option<&'a DeleteOptions>,
 }
 
 impl<'a> Attributes<'a> {
@@ -58,6 +60,7 @@ impl<'a> Attributes<'a> {
             old,
             dry_run,
             options,
+            delete_options: None,
         }
     }
 }

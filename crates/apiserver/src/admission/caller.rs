@@ -44,13 +44,19 @@ pub(crate) enum CallError {
     /// Its answer breaks the contract.
     #[error("received invalid webhook response: {0}")]
     Invalid(String),
+    /// Its patch is none.
+    #[error("received undecodable patch in webhook response: {0}")]
+    Undecodable(String),
+    /// It gave a patch of another type.
+    #[error("unsupported patch type {type_}", type_ = crate::status::quote(.0))]
+    Unsupported(String),
 }
 
 impl CallError {
     /// What went wrong, without the words that say it was a webhook.
     pub(crate) fn why(&self) -> &str {
         match self {
-            Self::Failed(why) | Self::Invalid(why) => why,
+            Self::Failed(why) | Self::Invalid(why) | Self::Undecodable(why) | Self::Unsupported(why) => why,
         }
     }
 }

@@ -78,7 +78,7 @@ fn in_namespace(call: &Call, webhook: &Webhook, attributes: &Attributes<'_>) -> 
         return true;
     }
     let stored = call.core.store.get("namespaces", &ObjectKey::new("", attributes.namespace.as_str()));
-    stored.is_none_or(|namespace| selector.matches(namespace.value()))
+    stored.is_some_and(|namespace| selector.matches(namespace.value()))
 }
 
 /// The object as it is or as it would be.

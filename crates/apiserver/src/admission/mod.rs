@@ -30,7 +30,7 @@ use crate::pipeline::decode::{self, FieldValidation};
 use crate::pipeline::parse::Document;
 use crate::status::ApiError;
 use crate::store::ObjectKey;
-use crate::verbs::{Call, WriteOptions, conversion, set_defaults};
+use crate::verbs::{Call, DeleteOptions, WriteOptions, conversion, set_defaults};
 
 /// Lets plugins and the mutating webhooks change an object that is about to be written.
 pub(crate) async fn mutate(
@@ -101,7 +101,7 @@ async fn ask_validating(
 }
 
 /// Asks all webhooks about a deletion.
-pub(crate) async fn admit_delete(call: &Call, key: &ObjectKey, dry_run: bool) -> Result<(), ApiError> {
+pub(crate) async fn admit_delete(call: &Call, key: &ObjectKey, options: &DeleteOptions) -> Result<(), ApiError> {
     let mut asked = webhooks(&call.core.store, Phase::Mutating);
     asked.extend(webhooks(&call.core.store, Phase::Validating));
     if (asked.is_empty() && call.core.admission_hooks().is_empty()) || attributes::is_exempt(&call.resource) {
@@ -109,8 +109,10 @@ pub(crate) async fn admit_delete(call: &Call, key: &ObjectKey, dry_run: bool) ->
     }
     let Some(stored) = call.core.store.get(&call.collection(), key) else { return Ok(()) };
     let live = conversion::seen(call, &stored).await?;
-    let mut attributes = Attributes::new(call, Operation::Delete, None, Some(live.value()), dry_run, "DeleteOptions");
+    let (old, dry_run) = (Some(live.value()), options.dry_run);
+    let mut attributes = Attributes::new(call, Operation::Delete, None, old, dry_run, "DeleteOptions");
     attributes.name.clone_from(&key.name);
+    attributes.delete_options = Some(options);
     attributes.namespace.clone_from(&key.namespace);
     Box::pin(ask_hooks::mutate(call, &attributes)).await?;
     ask_all(call, &asked, &attributes).await?;
@@ -142,7 +144,9 @@ async fn ask(call: &Call, webhook: &Webhook, attributes: &Attributes<'_>) -> Res
         Ok(verdict) => verdict,
         Err(error) => return failed(webhook, &error).map(|()| None),
     };
-    verdict.warnings.iter().for_each(|text| call.warn(text.clone()));
+    // No header can say what has control characters.
+    let warnings = verdict.warnings.iter().filter(|text| !text.chars().any(char::is_control));
+    warnings.for_each(|text| call.warn(text.clone()));
     if let Some(refusal) = verdict.refusal {
         return Err(refusal.error(&webhook.name));
     }
@@ -170,16 +174,26 @@ async fn patched(call: &Call, webhook: &Webhook, patch: &Value, object: &Value) 
         return Ok(None);
     }
     let patched = conversion::of_other(call, &call.resource, Some(&patched)).await?.map(Cow::into_owned);
-    patched.map(|patched| readmitted(call, &webhook.name, patched)).transpose()
+    patched.map(|patched| readmitted(call, None, patched)).transpose()
 }
 
 /// What somebody made of the object, as if it had come from the client.
-fn readmitted(call: &Call, by: &str, changed: Value) -> Result<Value, ApiError> {
+fn readmitted(call: &Call, hook: Option<&str>, changed: Value) -> Result<Value, ApiError> {
     let document = Document::of(changed);
     let mut new = decode::typed_object(call, document, FieldValidation::Ignore)
-        .map_err(|error| ApiError::internal(&format!("webhook {by}: {}", error.message())))?;
+        .map_err(|error| unreadable(hook, error.message()))?;
     set_defaults(call, &mut new);
     Ok(new)
+}
+
+/// Why an object can't be used; webhooks have words for it that leave out whose it is.
+fn unreadable(hook: Option<&str>, why: &str) -> ApiError {
+    let cause = why.split_once(" cannot be handled as a ").and_then(|(_, rest)| rest.split_once(": "));
+    match (hook, cause) {
+        (Some(hook), _) => ApiError::internal(&format!("webhook {hook}: {why}")),
+        (None, Some((_, cause))) => ApiError::internal(cause),
+        (None, None) => ApiError::internal(why),
+    }
 }
 
 /// The reference's words for the first operation that doesn't fit.
@@ -194,8 +208,17 @@ fn why_inapplicable(patch: &Value, object: &Value) -> String {
             let (op, place) = (text("op"), text("path"));
             return match op {
                 "add" => format!("add operation does not apply: doc is missing path: \"{place}\": missing value"),
+                "remove" => {
+                    let key = place.rsplit('/').next().unwrap_or_default();
+                    format!(
+                        "error in remove for path: '{place}': Unable to remove nonexistent key: {key}: missing value"
+                    )
+                }
+                "replace" | "move" | "copy" => {
+                    format!("{op} operation does not apply: doc is missing path: {place}: missing value")
+                }
                 "test" => format!("testing value {place} failed: test failed"),
-                _ => format!("{op} operation does not apply: doc is missing path: {place}: missing value"),
+                _ => format!("Unexpected kind: {op}"),
             };
         }
     }

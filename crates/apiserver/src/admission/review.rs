@@ -1,15 +1,18 @@
 //! `admission.k8s.io/v1` `AdmissionReview`: what is asked, and what an answer means.
 
-use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use base64::{DecodeError, Engine as _};
 use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::attributes::{Attributes, Operation};
 use super::caller::CallError;
 use super::webhook::Phase;
+use crate::patch::go_kind;
+use crate::pipeline::decode;
 use crate::resource::Resource;
 use crate::status::{ApiError, quote};
+use crate::verbs::DeleteOptions;
 
 const API_VERSION: &str = "admission.k8s.io/v1";
 const KIND: &str = "AdmissionReview";
@@ -49,6 +52,9 @@ pub(super) fn request(
     if attributes.dry_run {
         options["dryRun"] = json!(["All"]);
     }
+    if let Some(members) = options.as_object_mut() {
+        members.extend(attributes.delete_options.map(DeleteOptions::members).unwrap_or_default());
+    }
     for key in ["fieldManager", "fieldValidation"] {
         let given = call.query.text(key);
         if !given.is_empty() && attributes.operation != Operation::Delete {
@@ -62,8 +68,10 @@ pub(super) fn request(
         "object": object, "oldObject": old,
         "dryRun": attributes.dry_run, "options": options,
     });
+    // The objects of a collection go without their names.
+    let is_unnamed = attributes.operation == Operation::Delete && call.name.is_none();
     for (key, text) in [
-        ("name", attributes.name.as_str()),
+        ("name", if is_unnamed { "" } else { attributes.name.as_str() }),
         ("namespace", attributes.namespace.as_str()),
         ("subResource", call.subresource.as_deref().unwrap_or_default()),
         ("requestSubResource", call.subresource.as_deref().unwrap_or_default()),
@@ -79,8 +87,12 @@ pub(super) fn request(
 pub(super) fn verdict(answer: &Value, uid: &str, phase: Phase) -> Result<Verdict, CallError> {
     let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (version, kind) = (text(answer, "apiVersion"), text(answer, "kind"));
-    if kind.is_empty() || version.is_empty() {
-        return Err(CallError::Invalid("couldn't get version/kind; the answer has none".to_owned()));
+    if !kind.is_empty() && (kind != KIND || !version.starts_with("admission.k8s.io/v1")) {
+        let (kind, version) = (quote(&kind), quote(&version));
+        return Err(CallError::Failed(format!(
+            "no kind {kind} is registered for version {version} {}",
+            decode::SCHEME
+        )));
     }
     let Some(response) = answer.get("response").filter(|response| response.is_object()) else {
         return Err(CallError::Invalid("webhook response was absent".to_owned()));
@@ -90,7 +102,8 @@ pub(super) fn verdict(answer: &Value, uid: &str, phase: Phase) -> Result<Verdict
         return Err(CallError::Invalid(format!("expected response.uid={}, got {}", quote(uid), quote(&given))));
     }
     if version != API_VERSION || kind != KIND {
-        let got = format!("{version}, Kind={kind}");
+        let slash = if version.is_empty() { "/" } else { "" };
+        let got = format!("{version}{slash}, Kind={kind}");
         return Err(CallError::Invalid(format!("expected webhook response of {API_VERSION}, Kind={KIND}, got {got}")));
     }
     let patch = patch(response, phase)?;
@@ -118,13 +131,25 @@ fn patch(response: &Value, phase: Phase) -> Result<Option<Value>, CallError> {
         (true, None) => Ok(None),
         (false, None) => invalid("webhook returned response.patch but not response.patchType"),
         (true, Some(_)) => invalid("webhook returned response.patchType but not response.patch"),
-        (false, Some("JSONPatch")) => {
-            let bytes = STANDARD.decode(encoded).map_err(|error| CallError::Invalid(error.to_string()))?;
-            serde_json::from_slice(&bytes).map(Some).map_err(|error| CallError::Invalid(error.to_string()))
-        }
-        (false, Some(other)) => {
-            let text = format!("webhook returned invalid response.patchType of {}", quote(other));
-            Err(CallError::Invalid(text))
+        (false, Some(patch_type)) => {
+            let bytes = STANDARD.decode(encoded).map_err(|error| {
+                let at = match error {
+                    DecodeError::InvalidByte(at, _) | DecodeError::InvalidLastSymbol(at, _) => at,
+                    _ => encoded.len(),
+                };
+                CallError::Failed(format!("illegal base64 data at input byte {at}"))
+            })?;
+            let patch: Value =
+                serde_json::from_slice(&bytes).map_err(|error| CallError::Undecodable(error.to_string()))?;
+            match patch.as_array() {
+                Some(operations) if operations.is_empty() => Ok(None),
+                Some(_) if patch_type == "JSONPatch" => Ok(Some(patch)),
+                Some(_) => Err(CallError::Unsupported(patch_type.to_owned())),
+                None => Err(CallError::Undecodable(format!(
+                    "json: cannot unmarshal {} into Go value of type jsonpatch.Patch",
+                    go_kind(&patch)
+                ))),
+            }
         }
     }
 }

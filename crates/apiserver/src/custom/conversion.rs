@@ -4,6 +4,7 @@ use controller_runtime_schema::{FieldError, FieldPath};
 use serde_json::Value;
 
 use crate::metadata::names;
+use crate::status::quote;
 
 pub(super) fn validate(conversion: &Value, path: &FieldPath) -> Vec<FieldError> {
     let mut errors = Vec::new();
@@ -36,7 +37,8 @@ pub(super) fn validate(conversion: &Value, path: &FieldPath) -> Vec<FieldError> 
     errors
 }
 
-fn validate_client(client: &Value, path: &FieldPath, errors: &mut Vec<FieldError>) {
+/// Rules for how a webhook is reached.
+pub(crate) fn validate_client(client: &Value, path: &FieldPath, errors: &mut Vec<FieldError>) {
     let given = |key: &str| client.get(key).filter(|value| !value.is_null());
     match (given("url").and_then(Value::as_str), given("service")) {
         (Some(url), None) => validate_url(url, &path.child("url"), errors),
@@ -47,6 +49,11 @@ fn validate_client(client: &Value, path: &FieldPath, errors: &mut Vec<FieldError
 
 fn validate_url(url: &str, path: &FieldPath, errors: &mut Vec<FieldError>) {
     const FORM: &str = "; desired format: https://host[/path]";
+    if url.starts_with(':') {
+        let detail = format!("url must be a valid URL: parse {}: missing protocol scheme{FORM}", quote(url));
+        errors.push(FieldError::required(path, detail));
+        return;
+    }
     let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
     if scheme != "https" {
         errors.push(FieldError::invalid(path, scheme, format!("'https' is the only allowed URL scheme{FORM}")));

@@ -8,6 +8,8 @@ use super::definition::Definition;
 use crate::admission::{Endpoint, call_webhook};
 use crate::core::Core;
 use crate::metadata::{fields, validate};
+use crate::pipeline::decode;
+use crate::status::quote;
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// Objects that one review has at most.
@@ -116,6 +118,10 @@ fn converted_objects(mut answer: Value, review: &str, uid: &str) -> Result<Vec<V
         if text(&answer, "kind") == "ConversionReview" && text(&answer, "apiVersion") == "apiextensions.k8s.io/v1beta1"
         {
             return Err("converting (v1beta1.ConversionReview) to (v1.ConversionReview): unknown conversion".to_owned());
+        }
+        if text(&answer, "kind") != "ConversionReview" && !text(&answer, "kind").is_empty() {
+            let (kind, version) = (quote(text(&answer, "kind")), quote(text(&answer, "apiVersion")));
+            return Err(format!("no kind {kind} is registered for version {version} {}", decode::SCHEME));
         }
         let got = described(&answer);
         return Err(format!("expected webhook response of {wanted}, Kind=ConversionReview, got {got}"));

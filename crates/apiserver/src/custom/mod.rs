@@ -21,6 +21,7 @@ mod warning;
 mod tests;
 
 pub(crate) use self::column::{Cell, PrinterColumn};
+pub(crate) use self::conversion::validate_client;
 pub(crate) use self::definition_strategy::DefinitionStrategy;
 pub(crate) use self::embedded::coerce;
 pub(crate) use self::versions::Versions;

@@ -1,12 +1,12 @@
 //! `admissionregistration.k8s.io/v1`: configurations of mutating and validating webhooks.
 
 use controller_runtime_schema::{FieldError, FieldPath};
-use http::Uri;
 use serde_json::{Value, json};
 
 use super::fields::{Fields, at, is_given, items, object_mut, objects_mut, set_default, text};
 use super::rules::{Errors, label_selector, one_of};
 use super::{Strategy, defaulting, differs_outside_metadata};
+use crate::custom::validate_client;
 use crate::metadata::names;
 
 const ALL: &str = "*";
@@ -73,7 +73,7 @@ impl WebhookConfiguration {
             let policies = ["IfNeeded", "Never"];
             one_of(at(webhook, "reinvocationPolicy"), &path.child("reinvocationPolicy"), &policies, errors);
         }
-        client_errors(at(webhook, "clientConfig"), &path.child("clientConfig"), errors);
+        validate_client(at(webhook, "clientConfig"), &path.child("clientConfig"), errors);
         if !items(webhook, "matchConditions").is_empty() {
             let detail = "conditions in CEL aren't evaluated by this server";
             errors.push(FieldError::forbidden(&path.child("matchConditions"), detail));
@@ -164,8 +164,18 @@ fn resource_errors(resources: &[&str], path: &FieldPath, errors: &mut Errors) {
     if resources.is_empty() {
         errors.push(FieldError::required(path, ""));
     }
-    for (index, _) in resources.iter().enumerate().filter(|(_, value)| value.is_empty()) {
-        errors.push(FieldError::required(&path.index(index), ""));
+    for (index, resource) in resources.iter().enumerate() {
+        if resource.is_empty() {
+            errors.push(FieldError::required(&path.index(index), ""));
+        }
+        let Some((name, subresource)) = resource.split_once('/') else { continue };
+        let earlier = resources.get(..index).unwrap_or_default();
+        for all in [format!("{name}/*"), format!("*/{subresource}")] {
+            if earlier.contains(&all.as_str()) {
+                let detail = format!("if '{all}' is present, must not specify {resource}");
+                errors.push(FieldError::invalid(&path.index(index), *resource, detail));
+            }
+        }
     }
     let plain = resources.iter().filter(|resource| !resource.contains('/')).count();
     if resources.len() > 1 && resources.contains(&"*/*") {
@@ -174,59 +184,6 @@ fn resource_errors(resources: &[&str], path: &FieldPath, errors: &mut Errors) {
     } else if plain > 1 && resources.contains(&ALL) {
         let detail = "if '*' is present, must not specify other resources without subresources";
         errors.push(FieldError::invalid(path, json!(resources), detail));
-    }
-}
-
-fn client_errors(config: &Value, path: &FieldPath, errors: &mut Errors) {
-    let service = at(config, "service");
-    if is_given(config, "url") == service.is_object() {
-        errors.push(FieldError::required(path, "exactly one of url or service is required"));
-    } else if service.is_object() {
-        service_errors(service, &path.child("service"), errors);
-    } else {
-        url_errors(text(config, "url"), &path.child("url"), errors);
-    }
-}
-
-fn service_errors(service: &Value, path: &FieldPath, errors: &mut Errors) {
-    for (key, called) in [("name", "service name is required"), ("namespace", "service namespace is required")] {
-        if text(service, key).is_empty() {
-            errors.push(FieldError::required(&path.child(key), called));
-        }
-    }
-    let port = at(service, "port");
-    if port.as_i64().is_some_and(|port| !(1..=65535).contains(&port)) {
-        let detail = "port is not valid: must be between 1 and 65535, inclusive";
-        errors.push(FieldError::invalid(&path.child("port"), port.clone(), detail));
-    }
-    let place = text(service, "path");
-    if !place.is_empty() && !place.starts_with('/') {
-        errors.push(FieldError::invalid(&path.child("path"), place, "must start with a '/'"));
-    }
-}
-
-fn url_errors(url: &str, path: &FieldPath, errors: &mut Errors) {
-    const FORM: &str = "; desired format: https://host[/path]";
-    let mut invalid = |value: &str, detail: String| errors.push(FieldError::invalid(path, value, detail));
-    let (rest, fragment) = url.split_once('#').unwrap_or((url, ""));
-    let Ok(uri) = rest.parse::<Uri>() else {
-        return invalid(url, format!("url must be a valid URL{FORM}"));
-    };
-    let scheme = uri.scheme_str().unwrap_or_default();
-    if scheme != "https" {
-        invalid(scheme, format!("'https' is the only allowed URL scheme{FORM}"));
-    }
-    if uri.host().unwrap_or_default().is_empty() {
-        invalid("", format!("host must be specified{FORM}"));
-    }
-    if let Some((user, _)) = uri.authority().and_then(|authority| authority.as_str().rsplit_once('@')) {
-        invalid(user, "user information is not permitted in the URL".to_owned());
-    }
-    if !fragment.is_empty() {
-        invalid(fragment, "fragments are not permitted in the URL".to_owned());
-    }
-    if let Some(query) = uri.query().filter(|query| !query.is_empty()) {
-        invalid(query, "query parameters are not permitted in the URL".to_owned());
     }
 }
 
@@ -240,6 +197,10 @@ fn review_version_errors(versions: &[Value], path: &FieldPath, errors: &mut Erro
     for (index, version) in texts.iter().enumerate() {
         if texts.iter().take(index).any(|other| other == version) {
             errors.push(FieldError::invalid(&path.index(index), *version, "duplicate version"));
+            continue;
+        }
+        for detail in names::dns_1035_label(version, false) {
+            errors.push(FieldError::invalid(&path.index(index), *version, detail));
         }
     }
     if !texts.iter().any(|version| REVIEW_VERSIONS.contains(version)) {

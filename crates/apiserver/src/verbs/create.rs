@@ -57,6 +57,7 @@ pub(crate) fn set_defaults(call: &Call, object: &mut Value) {
 /// Creates an object that is decoded, defaulted and has its managed fields.
 pub(super) async fn create_object(call: &Call, mut object: Value, options: &WriteOptions) -> Result<Reply, ApiError> {
     admission::mutate(call, Operation::Create, &mut object, None, options).await?;
+    decode::check_place(call, &mut object)?;
     owners::drop_duplicates(call, &mut object, true);
     let generated = fields::text(&object, "name").is_empty() && !fields::text(&object, "generateName").is_empty();
     let attempts = if generated { GENERATED_NAME_ATTEMPTS } else { 1 };

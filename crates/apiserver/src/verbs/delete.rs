@@ -47,7 +47,7 @@ pub(super) async fn delete(call: &Call) -> Result<Reply, ApiError> {
     if let Some(stored) = call.core.store.get(&call.collection(), &key) {
         Box::pin(conversion::seen(call, &stored)).await?;
     }
-    admission::admit_delete(call, &key, options.dry_run).await?;
+    admission::admit_delete(call, &key, &options).await?;
     match delete_object(&call.core, resource, &key, &options)? {
         Deleted::Gone(last) if resource.strategy.returns_deleted_object() => Ok(Reply::Made(StatusCode::OK, last)),
         Deleted::Gone(last) => {

@@ -24,7 +24,7 @@ pub(super) async fn delete_collection(call: &Call) -> Result<Reply, ApiError> {
 
 /// One that is gone already, or that must not be deleted, does not stop the others.
 async fn delete_one(call: &Call, object: &Arc<Object>, options: &DeleteOptions) -> Result<(), ApiError> {
-    admission::admit_delete(call, &object.key, options.dry_run).await?;
+    admission::admit_delete(call, &object.key, options).await?;
     match delete_object(&call.core, &call.resource, &object.key, options) {
         Err(error) if error.reason() != "NotFound" => Err(error),
         _ => Ok(()),

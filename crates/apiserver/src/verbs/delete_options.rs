@@ -53,6 +53,26 @@ impl DeleteOptions {
         raw.check()
     }
 
+    /// The fields that are given, as reviews show them.
+    pub(crate) fn members(&self) -> Map<String, Value> {
+        let propagation = self.propagation.map(|propagation| match propagation {
+            Propagation::Orphan => "Orphan",
+            Propagation::Background => "Background",
+            Propagation::Foreground => "Foreground",
+        });
+        let mut preconditions = Map::new();
+        for (key, text) in [("uid", &self.uid), ("resourceVersion", &self.resource_version)] {
+            preconditions.extend(text.as_ref().map(|text| (key.to_owned(), Value::from(text.as_str()))));
+        }
+        let fields = [
+            ("gracePeriodSeconds", self.grace_period_seconds.map(Value::from)),
+            ("orphanDependents", self.orphan_dependents.map(Value::from)),
+            ("propagationPolicy", propagation.map(Value::from)),
+            ("preconditions", (!preconditions.is_empty()).then_some(Value::Object(preconditions))),
+        ];
+        fields.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
+    }
+
     /// Reads options that stand in another body.
     pub(super) fn of_value(value: &Value) -> Result<Self, ApiError> {
         match value.as_object() {
