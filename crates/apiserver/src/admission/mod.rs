@@ -151,7 +151,7 @@ async fn ask(call: &Call, webhook: &Webhook, attributes: &Attributes<'_>) -> Res
         return Err(refusal.error(&webhook.name));
     }
     match (verdict.patch, object) {
-        (Some(patch), Some(object)) => Box::pin(patched(call, webhook, &patch, &object)).await,
+        (Some(patch), Some(object)) => Box::pin(patched(call, &patch, &object)).await,
         _ => Ok(None),
     }
 }
@@ -166,7 +166,7 @@ fn failed(webhook: &Webhook, error: &CallError) -> Result<(), ApiError> {
 }
 
 /// Applies what a webhook wants changed to the object as it saw it.
-async fn patched(call: &Call, webhook: &Webhook, patch: &Value, object: &Value) -> Result<Option<Value>, ApiError> {
+async fn patched(call: &Call, patch: &Value, object: &Value) -> Result<Option<Value>, ApiError> {
     let inapplicable = |why: String| ApiError::internal(&why);
     let operations = JsonPatch::from_json(patch.clone()).map_err(|error| inapplicable(error.message().to_owned()))?;
     let patched = operations.patched(object).map_err(|_| inapplicable(why_inapplicable(patch, object)))?;
