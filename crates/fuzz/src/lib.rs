@@ -1,7 +1,7 @@
 //! Hostile input: functions that each take any bytes, and a driver that feeds them.
 //!
 //! A [`Target`] is a part of the project that reads what others write: the patch engines, selectors, continue tokens,
-//! protobuf, schemas. Its function panics when something doesn't hold, whatever the bytes are.
+//! protobuf, schemas, CEL. Its function panics when something doesn't hold, whatever the bytes are.
 //!
 //! [`drive`] runs a target on stable Rust: it changes the target's seeds, always the same way for the same seed of
 //! chance. The folder `fuzz` at the workspace's root gives the same functions to cargo-fuzz, which is guided by coverage

@@ -20,6 +20,7 @@ macro_rules! smoke {
 
 smoke! {
     apply: 1000,
+    cel: 1000,
     continue_token: 1000,
     json_merge: 5000,
     json_patch: 1000,

@@ -1,6 +1,7 @@
 //! The targets, one a file.
 
 mod apply;
+mod cel;
 mod continue_token;
 mod json_merge;
 mod json_patch;
@@ -24,6 +25,7 @@ pub struct Target {
 /// All targets.
 pub const TARGETS: &[Target] = &[
     Target { name: "apply", run: apply::run, seeds: apply::seeds },
+    Target { name: "cel", run: cel::run, seeds: cel::seeds },
     Target { name: "continue_token", run: continue_token::run, seeds: continue_token::seeds },
     Target { name: "json_merge", run: json_merge::run, seeds: json_merge::seeds },
     Target { name: "json_patch", run: json_patch::run, seeds: json_patch::seeds },
