@@ -143,3 +143,30 @@ fn what_a_request_can_hold_is_evaluated_in_bounded_time_and_memory() {
         assert!(took.as_secs() < 20, "{expression} took {took:?}");
     }
 }
+
+#[test]
+fn deep_expressions_are_refused_or_evaluated() {
+    let nested = |open: &str, close: &str, count: usize| format!("{}1{}", open.repeat(count), close.repeat(count));
+    for expression in [
+        nested("(", ")", 50_000),
+        nested("[", "]", 50_000),
+        nested("-(", ")", 30_000),
+        nested("{'a': ", "}", 10_000),
+        nested("[1].map(x, ", ")", 5_000),
+        nested("(", ")", 200),
+        nested("[1].map(x, ", ")", 60),
+        format!("1{}", " + 1".repeat(20_000)),
+        format!("true{}", " && true".repeat(10_000)),
+        format!("self{}", ".a".repeat(40_000)),
+        format!("self{}", "[0]".repeat(30_000)),
+        format!("{}true", "!".repeat(90_000)),
+        format!("{}1", "true ? 1 : ".repeat(9_000)),
+        format!("1{}", " + 1".repeat(900)),
+    ] {
+        let Ok(program) = environment().compile(&expression) else { continue };
+        let variables = BTreeMap::from([("self", CelValue::text(""))]);
+        drop(program.evaluate(&variables, 1_000_000));
+    }
+    let long = format!("1{} == 501", " + 1".repeat(500));
+    assert_eq!(evaluated(&long), "true");
+}

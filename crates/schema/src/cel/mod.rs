@@ -3,6 +3,7 @@
 mod cel_type;
 mod check;
 mod declarations;
+mod depth;
 mod escape;
 mod estimate;
 mod evaluate;

@@ -3,12 +3,13 @@
 use cel::IdedExpr;
 use cel::common::ast::SourceInfo;
 
+use super::depth::{MAX_DEPTH, deep, depth};
 use super::macros;
 
 /// Expressions longer than this aren't parsed, as in kube-apiserver.
 const MAX_CODE_POINTS: usize = 100_000;
-/// How deep an expression may nest. Whatever walks it takes a stack frame for each level.
-const MAX_DEPTH: u16 = 250;
+/// How deep an expression may nest, as in kube-apiserver.
+const MAX_NESTING: u16 = 250;
 
 /// A parsed expression.
 #[derive(Debug)]
@@ -25,8 +26,15 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, String> {
             "ERROR: <input>:-1:0: expression code point size exceeds limit: size: {size}, limit {MAX_CODE_POINTS}"
         ));
     }
-    let parser = macros::environment().parser().max_recursion_depth(MAX_DEPTH);
+    deep(|| parse_on(text))
+}
+
+fn parse_on(text: &str) -> Result<Parsed, String> {
+    let parser = macros::environment().parser().max_recursion_depth(MAX_NESTING);
     match parser.parse_with_source_info(text) {
+        Ok((expression, _)) if depth(&expression) > MAX_DEPTH => {
+            Err(format!("ERROR: <input>:-1:0: expression recursion limit exceeded: {MAX_DEPTH}"))
+        }
         Ok((expression, source)) => Ok(Parsed { expression, source }),
         Err(errors) => {
             let mut issues: Vec<Issue> = errors

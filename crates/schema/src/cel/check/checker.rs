@@ -42,8 +42,9 @@ impl<'a> Checker<'a> {
         self.types.iter().map(|(id, of)| (*id, self.mapping.resolve(of, true))).collect()
     }
 
-    pub(super) fn checked(self, expression: IdedExpr, types: HashMap<u64, CelType>) -> Checked {
+    pub(super) fn checked(self, expression: IdedExpr, depth: usize, types: HashMap<u64, CelType>) -> Checked {
         Checked {
+            depth,
             expression: Arc::new(expression),
             types,
             overloads: self.overloads,

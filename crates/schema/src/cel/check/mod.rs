@@ -13,12 +13,15 @@ use cel::IdedExpr;
 use self::checker::Checker;
 pub(crate) use self::checker::{qualified_name, type_named};
 use super::cel_type::CelType;
-use super::syntax::{self, Issue};
+use super::depth::{depth, walk};
+use super::syntax::{self, Issue, Parsed};
 
 /// An expression whose types fit.
 #[derive(Clone, Debug)]
 pub(crate) struct Checked {
     pub(crate) expression: Arc<IdedExpr>,
+    /// How many levels it has.
+    pub(crate) depth: usize,
     /// The type of each part, by its id.
     pub(crate) types: HashMap<u64, CelType>,
     /// The forms of a function that a call may mean, by its id.
@@ -39,6 +42,11 @@ impl Checked {
 /// Parses and checks an expression that may read `variables`. The error is cel-go's text, a paragraph for each issue.
 pub(crate) fn check(text: &str, variables: &BTreeMap<String, CelType>) -> Result<Checked, String> {
     let parsed = syntax::parse(text)?;
+    let depth = depth(&parsed.expression);
+    walk(depth, || check_parsed(parsed, depth, variables))
+}
+
+fn check_parsed(parsed: Parsed, depth: usize, variables: &BTreeMap<String, CelType>) -> Result<Checked, String> {
     let mut checker = Checker::new(variables);
     checker.check(&parsed.expression);
     let mut issues = std::mem::take(&mut checker.issues);
@@ -50,5 +58,5 @@ pub(crate) fn check(text: &str, variables: &BTreeMap<String, CelType>) -> Result
         let issues: Vec<Issue> = issues.into_iter().map(|(id, message)| parsed.issue(id, message)).collect();
         return Err(parsed.show(issues));
     }
-    Ok(checker.checked(parsed.expression, types))
+    Ok(checker.checked(parsed.expression, depth, types))
 }

@@ -13,6 +13,7 @@ mod range;
 use self::expression::Coster;
 pub(crate) use self::range::Estimate;
 use super::check::Checked;
+use super::depth::walk;
 use super::schema_type::SchemaType;
 
 /// The cost of a new list.
@@ -28,5 +29,5 @@ const REGEX_FACTOR: f64 = 0.25;
 
 /// What evaluating `checked` costs, where its variables have the sizes of `sizes`.
 pub(crate) fn estimate_cost(checked: &Checked, sizes: Option<&SchemaType>) -> Estimate {
-    Coster::new(checked, sizes).cost(&checked.expression)
+    walk(checked.depth, || Coster::new(checked, sizes).cost(&checked.expression))
 }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use self::walk::Evaluation;
 use super::check::Checked;
+use super::depth::walk;
 use super::value::CelValue;
 
 /// Why an expression has no value.
@@ -32,6 +33,6 @@ pub(crate) struct Evaluated<'a> {
 /// Evaluates an expression whose variables have these values, as long as it doesn't cost more than `limit`.
 pub(crate) fn evaluate<'a>(checked: &Checked, variables: &BTreeMap<&str, CelValue<'a>>, limit: u64) -> Evaluated<'a> {
     let mut evaluation = Evaluation::new(checked, variables, limit);
-    let result = evaluation.value(&checked.expression);
+    let result = walk(checked.depth, || evaluation.value(&checked.expression));
     Evaluated { result, cost: evaluation.cost() }
 }
