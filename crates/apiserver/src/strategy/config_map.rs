@@ -33,7 +33,7 @@ impl Strategy for ConfigMap {
             data_key(key, &FieldPath::new("binaryData").key(key), &mut errors);
         }
         if size(data) + decoded_size(binary) > MAX_BYTES {
-            errors.push(FieldError::too_long(&FieldPath::root(), i64::try_from(MAX_BYTES).unwrap_or(-1)));
+            errors.push(FieldError::too_long(&FieldPath::root().key(""), i64::try_from(MAX_BYTES).unwrap_or(-1)));
         }
         errors
     }

@@ -41,6 +41,7 @@ mod secret;
 mod service;
 mod service_addresses;
 mod service_ip_object;
+mod service_rules;
 mod stateful_set;
 mod storage;
 mod webhook_configuration;

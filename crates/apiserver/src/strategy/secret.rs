@@ -11,6 +11,7 @@ use super::Strategy;
 use super::config_map::{data_key, decoded_size, unchanged_when_immutable};
 use super::fields::{Fields, at, object_or_new, set_default, text};
 use super::rules::{Errors, immutable};
+use crate::pipeline::parse;
 
 const MAX_BYTES: usize = 1024 * 1024;
 
@@ -21,6 +22,13 @@ const REQUIRED: &[(&str, &[&str])] = &[
     ("kubernetes.io/ssh-auth", &["ssh-privatekey"]),
     ("kubernetes.io/tls", &["tls.crt", "tls.key"]),
 ];
+
+/// How a certificate in PEM begins.
+const PEM: &[u8] = b"-----BEGIN ";
+
+/// The fields that must be JSON.
+const DOCKER: &[(&str, &str)] =
+    &[("kubernetes.io/dockercfg", ".dockercfg"), ("kubernetes.io/dockerconfigjson", ".dockerconfigjson")];
 
 /// `Secret`: what is given as text becomes data.
 pub(super) fn defaults(secret: &mut Fields) {
@@ -60,6 +68,13 @@ impl Strategy for Secret {
                 errors.push(FieldError::required(&path.key(key), ""));
             }
         }
+        for (_, key) in DOCKER.iter().filter(|(known, _)| *known == kind) {
+            let given = data.get(*key).and_then(Value::as_str);
+            let Some(bytes) = given.and_then(|given| STANDARD.decode(given).ok()) else { continue };
+            if let Err(error) = parse::json(&bytes) {
+                errors.push(FieldError::invalid(&path.key(key), "<secret contents redacted>", error));
+            }
+        }
         if kind == "kubernetes.io/basic-auth" && data.get("username").is_none() && data.get("password").is_none() {
             errors.push(FieldError::required(&path.key("username"), ""));
             errors.push(FieldError::required(&path.key("password"), ""));
@@ -78,6 +93,16 @@ impl Strategy for Secret {
         unchanged_when_immutable(new, old, &["data"], &mut errors);
         errors.extend(self.validate(new));
         errors
+    }
+
+    fn warnings(&self, new: &Value, _old: Option<&Value>) -> Vec<String> {
+        let certificate = at(new, "data").get("tls.crt").and_then(Value::as_str);
+        let bytes = certificate.and_then(|text| STANDARD.decode(text).ok()).unwrap_or_default();
+        let has_pem = bytes.windows(PEM.len()).any(|window| window == PEM);
+        if text(new, "type") == "kubernetes.io/tls" && !has_pem {
+            return vec!["tls: failed to find any PEM data in certificate input".to_owned()];
+        }
+        Vec::new()
     }
 
     fn selectable_labels(&self) -> &[&'static str] {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::fields::{Fields, at, is_given, items, number, object_mut, object_or_new, objects_mut, set_default, text};
 use super::pod_spec::port;
 use super::rules::{Errors, labels, named, one_of};
-use super::{Change, Strategy, StrategyContext, service_addresses, service_ip_object};
+use super::{Change, Strategy, StrategyContext, service_addresses, service_ip_object, service_rules};
 use crate::core::Core;
 use crate::metadata::names;
 use crate::store::ObjectKey;
@@ -122,6 +122,12 @@ impl Strategy for Service {
         if service_type == "ExternalName" {
             external_name(spec, &path, &mut errors);
         }
+        service_rules::addresses(spec, service_type, &path, &mut errors);
+        service_rules::affinity(spec, &path, &mut errors);
+        service_rules::application_protocols(spec, &path.child("ports"), &mut errors);
+        service_rules::external_addresses(spec, &path.child("externalIPs"), &mut errors);
+        service_rules::load_balancer(spec, service_type, &path, &mut errors);
+        service_rules::distribution(spec, &path, &mut errors);
         duplicate_ports(spec, &path.child("ports"), &mut errors);
         traffic(spec, service_type, &path, &mut errors);
         errors
@@ -129,9 +135,10 @@ impl Strategy for Service {
 
     fn validate_update(&self, new: &Value, old: &Value, subresource: Option<&str>) -> Errors {
         if subresource.is_some() {
-            return Errors::new();
+            return service_rules::balancer_status(new);
         }
         let mut errors = Errors::new();
+        service_rules::class_stays(new, old, &mut errors);
         let fixed = |object: &Value| text(object, "spec.type") != "ExternalName";
         let (addresses, stored) = (at(new, "spec.clusterIPs"), at(old, "spec.clusterIPs"));
         let first = |addresses: &Value| addresses.get(0).cloned();
@@ -146,6 +153,10 @@ impl Strategy for Service {
         }
         errors.extend(self.validate(new));
         errors
+    }
+
+    fn warnings(&self, new: &Value, _old: Option<&Value>) -> Vec<String> {
+        service_rules::warnings(at(new, "spec"))
     }
 
     fn selectable_labels(&self) -> &[&'static str] {

@@ -56,6 +56,7 @@ impl Taken {
     fn of(service: &Value) -> Self {
         let address = text(service, "spec.clusterIP").parse::<Ipv4Addr>().ok();
         let ports = items(service, "spec.ports").iter().filter_map(|port| number(port, "nodePort"));
+        let ports = ports.chain(number(service, "spec.healthCheckNodePort"));
         Self {
             addresses: address.into_iter().filter(|address| address.octets().starts_with(&NETWORK)).collect(),
             ports: ports.filter(|port| NODE_PORTS.contains(port)).collect(),
@@ -95,6 +96,7 @@ pub(super) fn reserve(service: &mut Value, old: Option<&Value>, cx: &StrategyCon
         if needs_node_ports(spec) {
             node_ports(spec, &others, &mut taken, &mut errors);
         }
+        health_check_port(spec, &others, &mut taken);
     }
     if errors.is_empty() && !cx.dry_run {
         all.insert(owner, taken);
@@ -184,7 +186,7 @@ fn node_ports(spec: &mut Fields, others: &Taken, taken: &mut Taken, errors: &mut
         if !NODE_PORTS.contains(&number) {
             let detail = "provided port is not in the valid range. The range of valid ports is 30000-32767";
             errors.push(FieldError::invalid(&path, number, detail));
-        } else if others.ports.contains(&number) {
+        } else if others.ports.contains(&number) || taken.ports.contains(&number) {
             errors.push(FieldError::invalid(&path, number, "provided port is already allocated"));
         } else {
             taken.ports.insert(number);
@@ -198,6 +200,21 @@ fn node_ports(spec: &mut Fields, others: &Taken, taken: &mut Taken, errors: &mut
         };
         taken.ports.insert(number);
         port.insert("nodePort".to_owned(), json!(number));
+    }
+}
+
+/// The port at which nodes tell whether they have pods of a service whose traffic stays on the node.
+fn health_check_port(spec: &mut Fields, others: &Taken, taken: &mut Taken) {
+    let is_local = text_of(spec, "type") == "LoadBalancer" && text_of(spec, "externalTrafficPolicy") == "Local";
+    let given = spec.get("healthCheckNodePort").and_then(Value::as_i64).filter(|port| *port != 0);
+    if let Some(port) = given {
+        taken.ports.insert(port);
+    } else if is_local {
+        let free = NODE_PORTS.clone().find(|number| !others.ports.contains(number) && !taken.ports.contains(number));
+        if let Some(number) = free {
+            taken.ports.insert(number);
+            spec.insert("healthCheckNodePort".to_owned(), json!(number));
+        }
     }
 }
 
@@ -242,6 +259,17 @@ pub(super) fn carry_over(new: &mut Value, old: &Value) {
         }
         if !is_given(old_spec, "externalIPs") {
             drop_same(spec, "externalTrafficPolicy");
+        }
+    }
+    let is_local =
+        |spec: &Value| text(spec, "type") == "LoadBalancer" && text(spec, "externalTrafficPolicy") == "Local";
+    if is_local(old_spec) {
+        if text_of(spec, "type") == "LoadBalancer" && text_of(spec, "externalTrafficPolicy") == "Local" {
+            if let Some(port) = number(old_spec, "healthCheckNodePort") {
+                set_default(spec, "healthCheckNodePort", port);
+            }
+        } else {
+            drop_same(spec, "healthCheckNodePort");
         }
     }
     if was_balanced {
