@@ -19,7 +19,7 @@ async fn hundred(door: Door) {
     }
     let mut uids = BTreeSet::new();
     for (index, env) in environments.iter().enumerate() {
-        let maps = Api::<ConfigMap>::all(env.kube_client()).list(&ListParams::default()).await.unwrap();
+        let maps = Api::<ConfigMap>::default_namespaced(env.kube_client()).list(&ListParams::default()).await.unwrap();
         let names = maps.items.iter().map(|map| map.metadata.name.clone().unwrap()).collect::<Vec<_>>();
         assert_eq!(names, [format!("map-{index}")]);
         let namespace = Api::<Namespace>::all(env.kube_client()).get("default").await.unwrap();
