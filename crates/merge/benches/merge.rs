@@ -1,6 +1,6 @@
 //! What each kind of merge costs, with as many list items as the argument says.
 
-use controller_runtime_merge::{Apply, FieldSet, apply, json_merge, strategic_merge};
+use controller_runtime_merge::{Apply, FieldSet, NoOtherVersions, apply, json_merge, strategic_merge};
 use controller_runtime_schema::Schema;
 use divan::{Bencher, black_box};
 use serde_json::{Value, json};
@@ -55,6 +55,7 @@ fn server_side_apply(bencher: Bencher<'_, '_>, items: usize) {
         empty: &empty,
         now: "2026-01-01T00:00:00Z",
         reset: &reset,
+        versions: &NoOtherVersions,
     };
     let live = apply(None, &app(items, "v1"), &options).expect("it applies");
     let config = app(items, "v2");

@@ -2,7 +2,7 @@
 //!
 //! `cargo run -p controller-runtime-merge --example merge`
 
-use controller_runtime_merge::{Apply, ApplyError, FieldSet, apply, json_merge, strategic_merge};
+use controller_runtime_merge::{Apply, ApplyError, FieldSet, NoOtherVersions, apply, json_merge, strategic_merge};
 use controller_runtime_schema::Schema;
 use serde_json::{Value, json};
 
@@ -43,6 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             empty: &empty,
             now: "2026-01-01T00:00:00Z",
             reset: &reset,
+            versions: &NoOtherVersions,
         };
         apply(live, &app(&spec), &options)
     };

@@ -2,7 +2,7 @@
 //! ownership. No HTTP and no Kubernetes client.
 //!
 //! ```
-//! use controller_runtime_merge::{Apply, FieldSet, apply};
+//! use controller_runtime_merge::{Apply, FieldSet, NoOtherVersions, apply};
 //! use controller_runtime_schema::Schema;
 //! use serde_json::json;
 //!
@@ -21,6 +21,7 @@
 //!     empty: &empty,
 //!     now: "2026-01-01T00:00:00Z",
 //!     reset: &reset,
+//!     versions: &NoOtherVersions,
 //! };
 //! let app = |replicas: u32| {
 //!     json!({"apiVersion": "ref.dev/v1", "kind": "App", "metadata": {"name": "a"}, "spec": {"replicas": replicas}})
@@ -39,7 +40,10 @@ mod managed;
 mod strategic;
 mod typed;
 
-pub use apply::{Apply, ApplyError, Conflict, Conflicts, Update, apply, track_update};
+pub use apply::{
+    Apply, ApplyError, Conflict, Conflicts, ConversionError, NoOtherVersions, Update, Versioned, Versions, apply,
+    track_update,
+};
 pub use field::{FieldPath, FieldSet, FieldsError, PathElement};
 pub use json_merge::json_merge;
 pub use managed::{

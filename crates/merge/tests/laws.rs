@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test reports")]
 
 use controller_runtime_merge::{
-    Apply, FieldPath, FieldSet, ManagedField, PathElement, Update, apply, json_merge, strategic_merge, track_update,
+    Apply, FieldPath, FieldSet, ManagedField, NoOtherVersions, PathElement, Update, apply, json_merge, strategic_merge,
+    track_update,
 };
 use controller_runtime_schema::Schema;
 use proptest::option::of;
@@ -124,12 +125,13 @@ impl Server {
             empty: &self.empty,
             now,
             reset: &self.reset,
+            versions: &NoOtherVersions,
         }
     }
 
     fn update<'a>(&'a self, manager: &'a str, now: &'a str) -> Update<'a> {
-        let Apply { api_version, subresource, schema, empty, reset, .. } = self.options(manager, now);
-        Update { manager, api_version, subresource, schema, empty, now, reset }
+        let Apply { api_version, subresource, schema, empty, reset, versions, .. } = self.options(manager, now);
+        Update { manager, api_version, subresource, schema, empty, now, reset, versions }
     }
 }
 

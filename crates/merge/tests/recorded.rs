@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use controller_runtime_merge::{
-    Apply, ApplyError, FieldPath, FieldSet, Update, apply, empty_object, keep_times_of_unchanged, strategic_merge,
-    track_update,
+    Apply, ApplyError, FieldPath, FieldSet, NoOtherVersions, Update, apply, empty_object, keep_times_of_unchanged,
+    strategic_merge, track_update,
 };
 use controller_runtime_schema::{Definitions, Schema, default};
 use serde_json::{Value, json};
@@ -96,6 +96,7 @@ fn check_step(kind: &Kind, live: &Value, step: &Value, name: &str) {
         empty: &kind.empty,
         now: &now,
         reset: &reset,
+        versions: &NoOtherVersions,
     };
     let result = match step["op"].as_str().unwrap() {
         "apply" => apply(live, &step["config"], &options),
@@ -133,8 +134,8 @@ fn updated(live: Option<&Value>, step: &Value, options: &Apply<'_>) -> Value {
     {
         spec.retain(|field, _| !field.starts_with("clusterIP") && !field.starts_with("ipFamil"));
     }
-    let Apply { manager, api_version, subresource, schema, empty, now, reset, .. } = *options;
-    track_update(live, &mut new, &Update { manager, api_version, subresource, schema, empty, now, reset });
+    let Apply { manager, api_version, subresource, schema, empty, now, reset, versions, .. } = *options;
+    track_update(live, &mut new, &Update { manager, api_version, subresource, schema, empty, now, reset, versions });
     new
 }
 

@@ -34,7 +34,7 @@ fn resource(definition: Definition<'_>, version: Version<'_>, versions: &Arc<Ver
     let scale = version.scale().map(scale_paths);
     let selectable_fields: Vec<_> =
         version.selectable_fields().into_iter().map(|path| path.trim_start_matches('.').to_owned()).collect();
-    let served = Arc::new(with_metadata(&schema));
+    let served = Arc::clone(versions.schema_of_objects(&format!("{}/{}", definition.group(), version.name()))?);
     let has_status = version.has_status();
     Some(Resource {
         group: definition.group().to_owned(),
@@ -98,7 +98,7 @@ fn owned(names: Vec<&str>) -> Vec<String> {
 }
 
 /// The schema of whole objects: what the definition says, and of metadata what holds for every kind.
-fn with_metadata(schema: &Schema) -> Schema {
+pub(super) fn with_metadata(schema: &Schema) -> Schema {
     let mut schema = schema.clone();
     schema.value_type = Some(ValueType::Object);
     let text = || Link::inline(Schema { value_type: Some(ValueType::String), ..Schema::default() });

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use controller_runtime_merge::NoOtherVersions;
 use serde_json::{Value, json};
 
 use super::accept;
@@ -234,7 +235,7 @@ fn write_status(core: &Core, stored: &Arc<Object>, status: Value) {
     }
     if let Some(resource) = core.registry.get("apiextensions.k8s.io", "v1", "customresourcedefinitions") {
         let tracking = Tracking::new(&resource, Some("status"), "kube-apiserver".to_owned(), core.now());
-        tracking.track(Some(live), &mut next);
+        tracking.track(Some(live), &mut next, &NoOtherVersions);
     }
     if let Err(error) = core.store.update(stored, next) {
         tracing::debug!(definition = %stored.key.name, ?error, "its status is written later");

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use controller_runtime_schema::{Schema, SchemaError, default, prune};
@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::conversion_webhook::ConversionWebhook;
 use super::definition::{Definition, Version};
+use super::served::with_metadata;
 
 /// The versions of one definition's objects: what each says, which is stored, and who knows how to get from one to
 /// another.
@@ -13,6 +14,10 @@ use super::definition::{Definition, Version};
 pub(crate) struct Versions {
     group: String,
     schemas: BTreeMap<String, Arc<Schema>>,
+    /// The same with what holds for objects of every kind.
+    of_objects: BTreeMap<String, Arc<Schema>>,
+    /// Those whose status is written through a subresource.
+    with_status: BTreeSet<String>,
     storage: String,
     webhook: Option<ConversionWebhook>,
 }
@@ -21,9 +26,14 @@ impl Versions {
     pub(super) fn of(definition: Definition<'_>) -> Result<Self, SchemaError> {
         let schemas =
             definition.versions().into_iter().map(|version| Ok((version.name().to_owned(), schema(version)?)));
+        let schemas = schemas.collect::<Result<BTreeMap<String, Arc<Schema>>, SchemaError>>()?;
+        let of_objects = schemas.iter().map(|(name, schema)| (name.clone(), Arc::new(with_metadata(schema))));
+        let in_use = definition.versions().into_iter().filter(|version| version.is_served() || version.is_storage());
         Ok(Self {
             group: definition.group().to_owned(),
-            schemas: schemas.collect::<Result<_, SchemaError>>()?,
+            of_objects: of_objects.collect(),
+            with_status: in_use.filter(|it| it.has_status()).map(|it| it.name().to_owned()).collect(),
+            schemas,
             storage: definition.storage_version().map(|version| version.name().to_owned()).unwrap_or_default(),
             webhook: ConversionWebhook::of(definition),
         })
@@ -41,6 +51,20 @@ impl Versions {
 
     pub(super) fn schema(&self, version: &str) -> Option<&Arc<Schema>> {
         self.schemas.get(version)
+    }
+
+    /// What the version of an `apiVersion` says of whole objects, if the definition has it, served or not.
+    pub(crate) fn schema_of_objects(&self, api_version: &str) -> Option<&Arc<Schema>> {
+        self.of_objects.get(self.name_of(api_version)?)
+    }
+
+    /// Whether the version of an `apiVersion` is in use and has a subresource for its status.
+    pub(crate) fn has_status(&self, api_version: &str) -> bool {
+        self.name_of(api_version).is_some_and(|name| self.with_status.contains(name))
+    }
+
+    fn name_of<'a>(&self, api_version: &'a str) -> Option<&'a str> {
+        api_version.split_once('/').filter(|(group, _)| *group == self.group).map(|(_, version)| version)
     }
 
     fn schema_of(&self, object: &Value) -> Option<&Arc<Schema>> {

@@ -9,7 +9,7 @@ pub(super) fn reset_fields(resource: &Resource, subresource: Option<&str>) -> Fi
     let paths: &[&[&str]] = match subresource {
         None if resource.has_status() => &[&["status"]],
         Some("status") if !resource.strategy.typed() || RESETS_METADATA.contains(&resource.kind.as_str()) => {
-            &[&["metadata"], &["spec"]]
+            return reset_in_status();
         }
         Some("status") if resource.kind == "Deployment" => &[&["spec"], &["metadata", "labels"]],
         Some("status") if resource.kind == "Pod" => {
@@ -19,6 +19,11 @@ pub(super) fn reset_fields(resource: &Resource, subresource: Option<&str>) -> Fi
         _ => &[],
     };
     paths.iter().map(|path| FieldPath::fields(path.iter().copied())).collect()
+}
+
+/// Those of a status that is written without any of the metadata.
+pub(super) fn reset_in_status() -> FieldSet {
+    ["metadata", "spec"].into_iter().map(|name| FieldPath::fields([name])).collect()
 }
 
 /// Kinds whose status is written without any of the metadata.

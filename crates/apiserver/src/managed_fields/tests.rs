@@ -1,3 +1,4 @@
+use controller_runtime_merge::NoOtherVersions;
 use serde_json::Value;
 
 use super::{Tracking, check_field_manager, field_manager_of};
@@ -19,7 +20,7 @@ fn creators_own_what_they_create() {
         let resource =
             registry.get(group, version, segments[segments.len() - 1]).unwrap_or_else(|| panic!("{path} isn't served"));
         let now = managed[0]["time"].as_str().unwrap().to_owned();
-        Tracking::new(&resource, None, "m".to_owned(), now).track(None, &mut object);
+        Tracking::new(&resource, None, "m".to_owned(), now).track(None, &mut object, &NoOtherVersions);
         let tracked = object["metadata"]["managedFields"].clone();
         if tracked != managed {
             wrong.push(format!("{path}\n  expected {managed}\n  tracked  {tracked}"));

@@ -1,7 +1,7 @@
 //! Keeping `metadata.managedFields` while objects are written.
 
 use controller_runtime_merge::{
-    Apply, ApplyError, FieldSet, Update, apply, empty_object, keep_times_of_unchanged, track_update,
+    Apply, ApplyError, FieldSet, Update, Versions, apply, empty_object, keep_times_of_unchanged, track_update,
 };
 use controller_runtime_schema::Schema;
 use serde_json::{Map, Value};
@@ -78,7 +78,8 @@ impl Tracking {
     /// Notes in a new object who owns what, and in a changed one what changed hands.
     ///
     /// Both are as the client sees them: `new` is decoded and has its defaults, but nothing is allocated yet.
-    pub(crate) fn track(&self, live: Option<&Value>, new: &mut Value) {
+    /// `versions` are those in which others may have written.
+    pub(crate) fn track(&self, live: Option<&Value>, new: &mut Value, versions: &dyn Versions) {
         let update = Update {
             manager: &self.manager,
             api_version: &self.api_version,
@@ -87,6 +88,7 @@ impl Tracking {
             empty: &self.empty,
             now: &self.now,
             reset: &self.reset,
+            versions,
         };
         if !self.typed {
             drop_empty_list(new);
@@ -97,8 +99,15 @@ impl Tracking {
     /// Applies a configuration to the live object, if there is one.
     ///
     /// Errors: 409 with a cause per field that another manager owns, 400 for a configuration that brings managed
-    /// fields, 500 for one that doesn't fit the schema.
-    pub(crate) fn apply(&self, live: Option<&Value>, config: &Value, force: bool) -> Result<Value, ApiError> {
+    /// fields, 500 for one that doesn't fit the schema and for
+    /// objects that can't be had in the version of another manager.
+    pub(crate) fn apply(
+        &self,
+        live: Option<&Value>,
+        config: &Value,
+        force: bool,
+        versions: &dyn Versions,
+    ) -> Result<Value, ApiError> {
         let options = Apply {
             manager: &self.manager,
             force,
@@ -108,6 +117,7 @@ impl Tracking {
             empty: &self.empty,
             now: &self.now,
             reset: &self.reset,
+            versions,
         };
         apply(live, config, &options).map_err(|error| apply_error(&error))
     }

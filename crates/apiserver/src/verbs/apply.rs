@@ -13,8 +13,8 @@ use crate::status::ApiError;
 pub(super) async fn apply(call: &Call, config: &Value, options: &WriteOptions) -> Result<Reply, ApiError> {
     check_kind(config, &call.resource.api_version(), &call.resource.kind)?;
     let may_create = call.subresource.is_none();
-    modify(call, options, may_create, |live| {
-        let applied = managed::tracking(call, options).apply(live, config, options.force)?;
+    modify(call, options, may_create, |live, versions| {
+        let applied = managed::tracking(call, options).apply(live, config, options.force, versions)?;
         let uid = fields::text(&applied, "uid").to_owned();
         if live.is_none() && !uid.is_empty() {
             let why =

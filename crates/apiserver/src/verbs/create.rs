@@ -44,7 +44,7 @@ pub(crate) async fn create(call: &Call) -> Result<Reply, ApiError> {
         fields::remove(&mut object, field);
     }
     set_defaults(call, &mut object);
-    super::managed::track(call, None, &mut object, &options);
+    super::managed::track_new(call, &mut object, &options).await;
     create_object(call, object, &options).await
 }
 

@@ -1,18 +1,40 @@
 //! Which manager owns which fields: `metadata.managedFields` of what is written.
 
+use controller_runtime_merge::NoOtherVersions;
 use serde_json::Value;
 
 use super::{Call, WriteOptions};
-use crate::managed_fields::{ScaleTracking, Tracking};
+use crate::managed_fields::{Conversions, ScaleTracking, Tracking};
+use crate::metadata::fields;
 
 /// The write that a call is, as far as field ownership goes.
 pub(super) fn tracking(call: &Call, options: &WriteOptions) -> Tracking {
     Tracking::new(&call.resource, call.subresource.as_deref(), options.manager.clone(), call.now())
 }
 
-/// Notes in a new or changed object that the request's manager owns what it changed. `live` is the object before.
-pub(super) fn track(call: &Call, live: Option<&Value>, new: &mut Value, options: &WriteOptions) {
-    tracking(call, options).track(live, new);
+/// Notes in a new object that the request's manager owns what it sets.
+pub(super) async fn track_new(call: &Call, new: &mut Value, options: &WriteOptions) {
+    let tracking = tracking(call, options);
+    if fields::get(new, "managedFields").is_none() {
+        return tracking.track(None, new, &NoOtherVersions);
+    }
+    *new = with_conversions(call, |versions| {
+        let mut tracked = new.clone();
+        tracking.track(None, &mut tracked, versions);
+        tracked
+    })
+    .await;
+}
+
+/// Gives `write` what it converts, and runs it until nothing is missing.
+pub(super) async fn with_conversions<T>(call: &Call, mut write: impl FnMut(&Conversions<'_>) -> T) -> T {
+    let conversions = Conversions::new(&call.core, &call.resource, call.subresource.as_deref());
+    loop {
+        let written = write(&conversions);
+        if !Box::pin(conversions.fetch()).await {
+            return written;
+        }
+    }
 }
 
 /// The write of a scale that a call is.

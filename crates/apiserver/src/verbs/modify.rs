@@ -7,10 +7,10 @@ use http::StatusCode;
 use serde_json::Value;
 
 use super::create::{committed, create_object, unwritable};
-use super::{Call, Reply, WriteOptions, conversion, lifecycle};
+use super::{Call, Reply, WriteOptions, conversion, lifecycle, managed};
 use crate::access::rbac::check_escalation;
 use crate::admission::{self, Operation};
-use crate::managed_fields::Tracking;
+use crate::managed_fields::{Conversions, Tracking};
 use crate::metadata::{fields, owners, validate};
 use crate::pipeline::decode;
 use crate::pipeline::query::unsigned;
@@ -25,13 +25,13 @@ const ATTEMPTS: usize = 100;
 /// Replaces the named object by what `transform` makes of it.
 ///
 /// `transform` gets the stored object in the version of the request, `None` when it does not exist (only if
-/// `may_create`), and gives back a decoded and defaulted object with its managed fields. It runs again when somebody
-/// else wrote in between; a `resourceVersion` that it sets itself makes that a conflict.
+/// `may_create`), and gives back a decoded and defaulted object with its managed fields. It runs again when a conversion
+/// that it asks for has been made, and when somebody else wrote in between; a `resourceVersion` that it sets itself makes that a conflict.
 pub(super) async fn modify(
     call: &Call,
     options: &WriteOptions,
     may_create: bool,
-    mut transform: impl FnMut(Option<&Value>) -> Result<Value, ApiError>,
+    mut transform: impl FnMut(Option<&Value>, &Conversions<'_>) -> Result<Value, ApiError>,
 ) -> Result<Reply, ApiError> {
     let name = call.key().name;
     for _ in 0..ATTEMPTS {
@@ -39,7 +39,7 @@ pub(super) async fn modify(
             if !may_create {
                 return Err(ApiError::not_found(call.resource.group_resource(), &name));
             }
-            let mut object = transform(None)?;
+            let mut object = managed::with_conversions(call, |versions| transform(None, versions)).await?;
             decode::check_place(call, &mut object)?;
             // The reference forgets the version before it stores what an update creates.
             fields::remove(&mut object, "resourceVersion");
@@ -57,11 +57,11 @@ async fn attempt(
     call: &Call,
     options: &WriteOptions,
     stored: &Arc<Object>,
-    transform: &mut impl FnMut(Option<&Value>) -> Result<Value, ApiError>,
+    transform: &mut impl FnMut(Option<&Value>, &Conversions<'_>) -> Result<Value, ApiError>,
 ) -> Result<Option<Reply>, ApiError> {
     let seen = Box::pin(conversion::seen_to_change(call, stored)).await?;
     let live = seen.value();
-    let mut new = transform(Some(live))?;
+    let mut new = managed::with_conversions(call, |versions| transform(Some(live), versions)).await?;
     decode::check_place(call, &mut new)?;
     admission::mutate(call, Operation::Update, &mut new, Some(live), options).await?;
     owners::drop_duplicates(call, &mut new, true);

@@ -23,7 +23,7 @@ pub(super) async fn patch(call: &Call) -> Result<Reply, ApiError> {
             call.warn(text.clone());
         }
     }
-    modify(call, &options, false, |live| {
+    modify(call, &options, false, |live, versions| {
         let live = live.ok_or_else(|| ApiError::not_found(call.resource.group_resource(), &call.key().name))?;
         let patched = patch.patched(live, &call.resource.schema())?;
         let shown = patch.shown(&patched);
@@ -38,7 +38,7 @@ pub(super) async fn patch(call: &Call) -> Result<Reply, ApiError> {
             &options,
         )?;
         super::create::set_defaults(call, &mut new);
-        managed::tracking(call, &options).track(Some(live), &mut new);
+        managed::tracking(call, &options).track(Some(live), &mut new, versions);
         Ok(new)
     })
     .await

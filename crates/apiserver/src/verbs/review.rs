@@ -11,7 +11,7 @@ pub(super) async fn review(call: &Call) -> Result<Reply, ApiError> {
     let options = WriteOptions::of(call, "CreateOptions")?;
     let mut review = decode::object(call, options.validation)?;
     decode::check_place(call, &mut review)?;
-    managed::track(call, None, &mut review, &options);
+    managed::track_new(call, &mut review, &options).await;
     admission::mutate(call, Operation::Create, &mut review, None, &options).await?;
     admission::validate(call, Operation::Create, &review, None, &options).await?;
     reviews::answer(call, review).map(|answer| Reply::Made(StatusCode::CREATED, answer))

@@ -1,3 +1,4 @@
+use controller_runtime_merge::NoOtherVersions;
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
@@ -45,7 +46,10 @@ fn check(call: &Call, scale: &Value) -> Result<(), ApiError> {
 pub(super) async fn apply(call: &Call, config: &Value, options: &WriteOptions) -> Result<Reply, ApiError> {
     super::apply::check_kind(config, "autoscaling/v1", "Scale")?;
     let tracking = managed::scale_tracking(call, options);
-    write(call, options, &tracking, |scale| tracking.of_scale.apply(Some(scale), config, options.force)).await
+    write(call, options, &tracking, |scale| {
+        tracking.of_scale.apply(Some(scale), config, options.force, &NoOtherVersions)
+    })
+    .await
 }
 
 /// Replaces the object's scale by what `transform` makes of it.
@@ -57,7 +61,7 @@ pub(super) async fn change(
     let tracking = managed::scale_tracking(call, options);
     write(call, options, &tracking, |scale| {
         let mut new = transform(scale)?;
-        tracking.of_scale.track(Some(scale), &mut new);
+        tracking.of_scale.track(Some(scale), &mut new, &NoOtherVersions);
         Ok(new)
     })
     .await
@@ -70,7 +74,7 @@ async fn write(
     tracking: &ScaleTracking,
     mut transform: impl FnMut(&Value) -> Result<Value, ApiError>,
 ) -> Result<Reply, ApiError> {
-    let reply = modify(call, options, false, |live| {
+    let reply = modify(call, options, false, |live, _| {
         let live = live.cloned().unwrap_or_default();
         let mut shown = scale_of(call, &live);
         tracking.show(&live, &mut shown);

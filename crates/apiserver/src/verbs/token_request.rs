@@ -1,5 +1,6 @@
 //! `serviceaccounts/token`: a token for a service account.
 
+use controller_runtime_merge::NoOtherVersions;
 use controller_runtime_schema::{FieldError, FieldPath};
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -80,7 +81,7 @@ fn decoded(call: &Call, options: &WriteOptions) -> Result<Value, ApiError> {
     let (resource, mut request) = own_kind::decoded(call, options, own)?;
     set_default_lifetime(&mut request);
     let tracking = Tracking::new(&resource, Some("token"), options.manager.clone(), call.now());
-    tracking.with_null_in_spec("boundObjectRef").track(None, &mut request);
+    tracking.with_null_in_spec("boundObjectRef").track(None, &mut request, &NoOtherVersions);
     Ok(request)
 }
 

@@ -12,9 +12,9 @@ pub(super) async fn update(call: &Call) -> Result<Reply, ApiError> {
     owners::drop_duplicates(call, &mut object, false);
     super::create::set_defaults(call, &mut object);
     let may_create = call.subresource.is_none() && call.resource.strategy.create_on_update();
-    modify(call, &options, may_create, |live| {
+    modify(call, &options, may_create, |live, versions| {
         let mut new = object.clone();
-        super::managed::track(call, live, &mut new, &options);
+        super::managed::tracking(call, &options).track(live, &mut new, versions);
         Ok(new)
     })
     .await

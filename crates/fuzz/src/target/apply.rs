@@ -1,6 +1,6 @@
 //! Server-side apply: a live object and a configuration, under the schema of strategic merge patch.
 
-use controller_runtime_merge::{Apply, FieldSet, apply};
+use controller_runtime_merge::{Apply, FieldSet, NoOtherVersions, apply};
 use serde_json::{Value, json};
 
 use super::strategic_merge::schema;
@@ -19,6 +19,7 @@ pub(super) fn run(data: &[u8]) {
         empty: &empty,
         now: "2026-01-01T00:00:00Z",
         reset: &reset,
+        versions: &NoOtherVersions,
     };
     fields(&live);
     let live = Some(&live).filter(|live| !live.is_null());

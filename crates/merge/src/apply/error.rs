@@ -3,7 +3,7 @@
 use crate::managed::ManagedFieldsError;
 use crate::typed::TypeErrors;
 
-use super::Conflicts;
+use super::{Conflicts, ConversionError};
 
 /// Why a configuration can't be applied. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -42,4 +42,13 @@ pub enum ApplyError {
     /// The merged object and the live one can't be compared.
     #[error("failed to compare objects: {0}")]
     Compare(#[source] TypeErrors),
+    /// An object that has to be compared can't be had in the version of a manager.
+    #[error("{doing}{source}")]
+    Conversion {
+        /// What was being done, with a colon behind it; may be empty.
+        doing: String,
+        /// Why it can't.
+        #[source]
+        source: ConversionError,
+    },
 }

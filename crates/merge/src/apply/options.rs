@@ -5,6 +5,8 @@ use serde_json::Value;
 
 use crate::field::FieldSet;
 
+use super::versions::Versions;
+
 /// How a configuration is applied.
 #[derive(Debug, Clone, Copy)]
 pub struct Apply<'a> {
@@ -25,6 +27,9 @@ pub struct Apply<'a> {
     pub now: &'a str,
     /// Fields that this endpoint never writes, such as `status` on the resource itself; nobody comes to own them here.
     pub reset: &'a FieldSet,
+    /// The versions in which others may have written: [`NoOtherVersions`](crate::NoOtherVersions) of a kind that has
+    /// only one.
+    pub versions: &'a dyn Versions,
 }
 
 /// How an object is created, updated or patched.
@@ -45,12 +50,15 @@ pub struct Update<'a> {
     pub now: &'a str,
     /// Fields that this endpoint never writes, such as `status` on the resource itself; nobody comes to own them here.
     pub reset: &'a FieldSet,
+    /// The versions in which others may have written: [`NoOtherVersions`](crate::NoOtherVersions) of a kind that has
+    /// only one.
+    pub versions: &'a dyn Versions,
 }
 
 impl<'a> Apply<'a> {
     /// The same write as an update by another manager.
     pub(crate) fn as_update(&self, manager: &'a str) -> Update<'a> {
-        let Apply { api_version, subresource, schema, empty, now, reset, .. } = *self;
-        Update { manager, api_version, subresource, schema, empty, now, reset }
+        let Apply { api_version, subresource, schema, empty, now, reset, versions, .. } = *self;
+        Update { manager, api_version, subresource, schema, empty, now, reset, versions }
     }
 }

@@ -4,10 +4,11 @@ use serde_json::{Map, Value};
 
 use crate::field::same_value;
 use crate::managed::{ManagerId, Managers, Operation, Owned, without_managed_fields};
-use crate::typed::{Duplicates, Type, check, field_set, merge};
+use crate::typed::{Duplicates, check, field_set, merge};
 
 use super::conflict::Conflicts;
 use super::error::ApplyError;
+use super::kind::Kind;
 use super::last_applied;
 use super::options::Apply;
 use super::prune::prune;
@@ -56,7 +57,8 @@ pub fn apply(live: Option<&Value>, config: &Value, options: &Apply<'_>) -> Resul
 }
 
 fn apply_once(live: Option<&Value>, config: &Value, options: &Apply<'_>) -> Result<Value, ApplyError> {
-    let of = Type::resource(options.schema);
+    let kind = Kind::from(options);
+    let of = kind.of();
     let mut managers = match live {
         Some(live) => Managers::of_object(live).map_err(ApplyError::ManagedFields)?,
         None => Managers::default(),
@@ -68,13 +70,12 @@ fn apply_once(live: Option<&Value>, config: &Value, options: &Apply<'_>) -> Resu
         check(live, of, Duplicates::Allowed)
             .map_err(|errors| ApplyError::Live { object: describe(live, options), errors })?;
         if managers.is_empty() {
-            managers = own_changes(options.empty, live, managers, &options.as_update(BEFORE_FIRST_APPLY))
-                .map_err(ApplyError::Compare)?;
+            managers = own_changes(options.empty, live, managers, &options.as_update(BEFORE_FIRST_APPLY))?;
         }
     }
-    let mut managers = reconciled(managers, of);
     let nothing = Value::Object(Map::new());
     let old = live.as_ref().unwrap_or(&nothing);
+    let mut managers = reconciled(managers, old, kind)?;
     let merged = merge(old, config, of).map_err(ApplyError::Merge)?;
 
     let id = ManagerId::new(options.manager, Operation::Apply, options.api_version, options.subresource);
@@ -82,9 +83,9 @@ fn apply_once(live: Option<&Value>, config: &Value, options: &Apply<'_>) -> Resu
     let fields = field_set(config, of).recursive_difference(options.reset);
     let time = last.as_ref().and_then(|last| last.time.clone());
     managers.0.insert(id.clone(), Owned { fields, api_version: options.api_version.to_owned(), time });
-    let new = prune(&merged, &managers, last.as_ref().map(|last| &last.fields), of);
+    let new = prune(merged, &managers, last.as_ref(), kind)?;
 
-    let changed = change(old, &new, of, managers, Some(&id), options.reset).map_err(ApplyError::Compare)?;
+    let changed = change(old, &new, kind, managers, Some(&id))?;
     if !options.force && !changed.conflicts.is_empty() {
         return Err(ApplyError::Conflicts(changed.conflicts));
     }

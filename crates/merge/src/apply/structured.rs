@@ -1,12 +1,15 @@
 //! What a change of an object means for its managers.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use crate::field::{FieldPath, FieldSet};
 use crate::managed::{ManagerId, Managers, Owned};
-use crate::typed::{Comparison, Type, TypeErrors, compare, reconcile};
+use crate::typed::{Comparison, reconcile};
 
-use super::Conflicts;
+use super::kind::Kind;
+use super::{ApplyError, Conflicts, ConversionError};
 
 /// How the managers of an object end up after a change.
 pub(crate) struct Change {
@@ -18,39 +21,63 @@ pub(crate) struct Change {
     pub(crate) conflicts: Conflicts,
 }
 
-/// Takes from all managers but `worker` the fields that change from `old` to `new`.
+/// Takes from all managers but `worker` the fields that change from `old` to `new`, each in the version that it wrote.
+/// Those of versions that there aren't any more are forgotten.
 pub(crate) fn change(
     old: &Value,
     new: &Value,
-    of: Type<'_>,
-    mut managers: Managers,
+    kind: Kind<'_>,
+    managers: Managers,
     worker: Option<&ManagerId>,
-    reset: &FieldSet,
-) -> Result<Change, TypeErrors> {
-    let comparison = compare(old, new, of)?.without(reset);
-    let changed = comparison.modified.union(&comparison.added);
+) -> Result<Change, ApplyError> {
+    let comparison = kind.compare(old, new)?;
+    let mut others: BTreeMap<String, Option<Comparison>> = BTreeMap::new();
     let mut conflicts = Conflicts::default();
-    for (id, owned) in &mut managers.0 {
-        if Some(id) == worker {
+    let mut kept = Managers::default();
+    for (id, mut owned) in managers.0 {
+        if Some(&id) == worker {
+            kept.0.insert(id, owned);
             continue;
         }
-        let lost = owned.fields.intersection(&changed);
+        let found = if owned.api_version == kind.api_version {
+            Some(&comparison)
+        } else {
+            let found = match others.remove(&owned.api_version) {
+                Some(found) => found,
+                None => kind.compare_in(old, new, &owned.api_version)?,
+            };
+            others.entry(owned.api_version.clone()).or_insert(found).as_ref()
+        };
+        let Some(found) = found else { continue };
+        let lost = owned.fields.intersection(&found.modified.union(&found.added));
         if !lost.is_empty() {
-            conflicts.add(id, &lost);
+            conflicts.add(&id, &lost);
             owned.fields = owned.fields.difference(&lost);
         }
-        owned.fields = owned.fields.difference(&comparison.removed);
+        owned.fields = owned.fields.difference(&found.removed);
+        kept.0.insert(id, owned);
     }
-    managers.drop_idle();
-    Ok(Change { managers, comparison, conflicts })
+    kept.drop_idle();
+    Ok(Change { managers: kept, comparison, conflicts })
 }
 
-/// Brings what managers own in line with today's schema.
-pub(crate) fn reconciled(mut managers: Managers, of: Type<'_>) -> Managers {
-    for owned in managers.0.values_mut() {
-        owned.fields = reconcile(&owned.fields, of);
+/// Brings what managers own in line with today's schema of the version that each wrote. Errors: `live` doesn't get
+/// there.
+pub(crate) fn reconciled(managers: Managers, live: &Value, kind: Kind<'_>) -> Result<Managers, ApplyError> {
+    let mut reconciled = Managers::default();
+    for (id, mut owned) in managers.0 {
+        if owned.api_version == kind.api_version {
+            owned.fields = reconcile(&owned.fields, kind.of());
+        } else {
+            match kind.seen(live, &owned.api_version) {
+                Ok(seen) => owned.fields = reconcile(&owned.fields, seen.of()),
+                Err(ConversionError::UnknownVersion) => continue,
+                Err(source) => return Err(ApplyError::Conversion { doing: String::new(), source }),
+            }
+        }
+        reconciled.0.insert(id, owned);
     }
-    managers
+    Ok(reconciled)
 }
 
 /// Takes from a manager what nobody owns: the type and identity of the object, and what only the server writes.

@@ -4,8 +4,10 @@ use serde_json::{Map, Value};
 
 use crate::field::FieldSet;
 use crate::managed::{ManagedField, ManagerId, Managers, Operation, Owned, without_managed_fields};
-use crate::typed::{Duplicates, Type, TypeErrors, check};
+use crate::typed::{Duplicates, check};
 
+use super::ApplyError;
+use super::kind::Kind;
 use super::options::Update;
 use super::structured::{change, reconciled, strip_identity};
 
@@ -13,7 +15,8 @@ use super::structured::{change, reconciled, strip_identity};
 ///
 /// The manager comes to own what changes, and everybody else loses it. Managed fields that the client sent count,
 /// unless they can't be read; an empty list turns tracking off until the next apply. Where tracking is off, `new` ends
-/// without managed fields. If either object doesn't fit the schema, the live object's managed fields stay.
+/// without managed fields. If either object doesn't fit the schema, or can't be had
+/// in the version of a manager, the live object's managed fields stay.
 pub fn track_update(live: Option<&Value>, new: &mut Value, options: &Update<'_>) {
     let managers = given_managers(live, new, options.subresource.is_some());
     let tracked = track(live, &without_managed_fields(new), managers, options);
@@ -40,19 +43,27 @@ fn given_managers(live: Option<&Value>, new: &Value, is_subresource: bool) -> Ma
 }
 
 /// The managers after a change from `live` to `new`, which has no managed fields.
-pub(crate) fn track(
-    live: Option<&Value>,
-    new: &Value,
-    managers: Managers,
-    options: &Update<'_>,
-) -> Result<Managers, TypeErrors> {
+fn track(live: Option<&Value>, new: &Value, managers: Managers, options: &Update<'_>) -> Result<Managers, ApplyError> {
     let is_create = live.is_none_or(|live| live.pointer("/metadata/uid").is_none());
     if managers.is_empty() && !is_create {
         return Ok(managers);
     }
-    let live = live.map(without_managed_fields);
-    let old = live.as_ref().unwrap_or(options.empty);
-    own_changes(old, new, managers, options)
+    match live {
+        Some(live) => own_changes(&without_managed_fields(live), new, managers, options),
+        None if managers.is_empty() => own_changes(options.empty, new, managers, options),
+        None => own_changes(&of_same_kind(options.empty, new), new, managers, options),
+    }
+}
+
+/// An empty object that says what it is, so that it can be converted.
+fn of_same_kind(empty: &Value, new: &Value) -> Value {
+    let mut empty = empty.clone();
+    if let Some(members) = empty.as_object_mut() {
+        for key in ["apiVersion", "kind"] {
+            members.insert(key.to_owned(), new.get(key).cloned().unwrap_or_default());
+        }
+    }
+    empty
 }
 
 /// Makes the manager the owner of what changed from `old` to `new`.
@@ -61,11 +72,11 @@ pub(crate) fn own_changes(
     new: &Value,
     managers: Managers,
     options: &Update<'_>,
-) -> Result<Managers, TypeErrors> {
-    let of = Type::resource(options.schema);
-    check(new, of, Duplicates::Allowed)?;
-    check(old, of, Duplicates::Allowed)?;
-    let changed = change(old, new, of, reconciled(managers, of), None, options.reset)?;
+) -> Result<Managers, ApplyError> {
+    let kind = Kind::from(options);
+    check(new, kind.of(), Duplicates::Allowed).map_err(ApplyError::Compare)?;
+    check(old, kind.of(), Duplicates::Allowed).map_err(ApplyError::Compare)?;
+    let changed = change(old, new, kind, reconciled(managers, old, kind)?, None)?;
     let mut managers = changed.managers;
     let own: FieldSet = changed.comparison.modified.union(&changed.comparison.added);
     let own = own.recursive_difference(options.reset);
