@@ -65,10 +65,14 @@ impl Identity {
 
     /// A service account, with its groups.
     pub fn service_account(namespace: &str, name: &str) -> Self {
+        Self::absent_service_account(namespace, name).with_group(AUTHENTICATED)
+    }
+
+    /// A service account that is asked about, and makes no request.
+    pub(crate) fn absent_service_account(namespace: &str, name: &str) -> Self {
         Self::new(service_account_name(namespace, name))
             .with_group("system:serviceaccounts")
             .with_group(format!("system:serviceaccounts:{namespace}"))
-            .with_group(AUTHENTICATED)
     }
 
     /// One of the controllers that run inside the server.

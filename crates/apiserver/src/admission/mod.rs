@@ -6,7 +6,10 @@ mod attributes;
 mod caller;
 mod certificate;
 mod endpoint;
+mod expression;
 mod hook;
+mod invocation;
+mod match_condition;
 mod matching;
 mod plugin;
 mod review;
@@ -14,17 +17,19 @@ mod webhook;
 
 use std::borrow::Cow;
 
+use futures::future::join_all;
 use serde_json::{Value, json};
 
 pub(crate) use self::attributes::Operation;
 pub use self::caller::WebhookService;
-pub(crate) use self::caller::{CallError, WebhookServices, call as call_webhook};
+pub(crate) use self::caller::{WebhookServices, call as call_webhook};
 pub(crate) use self::endpoint::Endpoint;
 pub use self::hook::{AdmissionAnswer, AdmissionHook, AdmissionOperation, AdmissionRequest};
+pub(crate) use self::match_condition::compile as compile_match_condition;
 
 use self::attributes::Attributes;
-use self::review::verdict;
-use self::webhook::{FailurePolicy, Phase, Webhook, webhooks};
+use self::invocation::Invocation;
+use self::webhook::{Phase, Webhook, webhooks};
 use crate::patch::JsonPatch;
 use crate::pipeline::decode::{self, FieldValidation};
 use crate::pipeline::parse::Document;
@@ -51,18 +56,23 @@ pub(crate) async fn mutate(
     if let Some(changed) = Box::pin(ask_hooks::mutate(call, &attributes)).await? {
         *object = changed;
     }
-    let mut changed_after = vec![false; webhooks.len()];
-    for (index, webhook) in webhooks.iter().enumerate() {
+    // Those asked so far, and whether others changed the object after them.
+    let mut asked: Vec<(&Webhook, bool)> = Vec::new();
+    for webhook in &webhooks {
         let attributes = Attributes::new(call, operation, Some(object), old, dry_run, kind);
-        if let Some(changed) = ask(call, webhook, &attributes).await? {
+        let Some(invocation) = Invocation::of(call, webhook, &attributes).await? else { continue };
+        let changed = invocation.changed(call, &attributes).await?;
+        if let Some(changed) = changed {
             *object = changed;
-            changed_after.iter_mut().take(index).for_each(|changed| *changed = true);
+            asked.iter_mut().for_each(|(_, changed_after)| *changed_after = true);
         }
+        asked.push((webhook, false));
     }
     // Whoever wants to know what others changed after it is asked once more.
-    for (webhook, _) in webhooks.iter().zip(changed_after).filter(|(webhook, changed)| *changed && webhook.reinvoked) {
+    for (webhook, _) in asked.into_iter().filter(|(webhook, changed_after)| *changed_after && webhook.reinvoked) {
         let attributes = Attributes::new(call, operation, Some(object), old, dry_run, kind);
-        if let Some(changed) = ask(call, webhook, &attributes).await? {
+        let Some(invocation) = Invocation::of(call, webhook, &attributes).await? else { continue };
+        if let Some(changed) = invocation.changed(call, &attributes).await? {
             *object = changed;
         }
     }
@@ -102,9 +112,9 @@ async fn ask_validating(
 
 /// Asks all webhooks about a deletion.
 pub(crate) async fn admit_delete(call: &Call, key: &ObjectKey, options: &DeleteOptions) -> Result<(), ApiError> {
-    let mut asked = webhooks(&call.core.store, Phase::Mutating);
-    asked.extend(webhooks(&call.core.store, Phase::Validating));
-    if (asked.is_empty() && call.core.admission_hooks().is_empty()) || attributes::is_exempt(&call.resource) {
+    let [mutating, validating] = [Phase::Mutating, Phase::Validating].map(|phase| webhooks(&call.core.store, phase));
+    let nobody = mutating.is_empty() && validating.is_empty() && call.core.admission_hooks().is_empty();
+    if nobody || attributes::is_exempt(&call.resource) {
         return Ok(());
     }
     let Some(stored) = call.core.store.get(&call.collection(), key) else { return Ok(()) };
@@ -115,54 +125,23 @@ pub(crate) async fn admit_delete(call: &Call, key: &ObjectKey, options: &DeleteO
     attributes.delete_options = Some(options);
     attributes.namespace.clone_from(&key.namespace);
     Box::pin(ask_hooks::mutate(call, &attributes)).await?;
-    ask_all(call, &asked, &attributes).await?;
+    for webhook in &mutating {
+        if let Some(invocation) = Invocation::of(call, webhook, &attributes).await? {
+            invocation.ask(call, &attributes).await?;
+        }
+    }
+    ask_all(call, &validating, &attributes).await?;
     Box::pin(ask_hooks::validate(call, &attributes)).await
 }
 
+/// Asks webhooks that change nothing, all at once. Where several refuse, the first of them does.
 async fn ask_all(call: &Call, webhooks: &[Webhook], attributes: &Attributes<'_>) -> Result<(), ApiError> {
+    let mut invocations = Vec::new();
     for webhook in webhooks {
-        ask(call, webhook, attributes).await?;
+        invocations.extend(Invocation::of(call, webhook, attributes).await?);
     }
-    Ok(())
-}
-
-/// Asks one webhook, if the write concerns it; what it made of the object, if it changed that.
-async fn ask(call: &Call, webhook: &Webhook, attributes: &Attributes<'_>) -> Result<Option<Value>, ApiError> {
-    let Some(matched) = matching::matched(call, webhook, attributes) else { return Ok(None) };
-    if attributes.dry_run && !webhook.supports_dry_run {
-        let text = format!("admission webhook {} does not support dry run", crate::status::quote(&webhook.name));
-        return Err(ApiError::bad_request(text));
-    }
-    let uid = call.core.ambient.uuid();
-    let object = conversion::of_other(call, &matched, attributes.object).await?;
-    let old = conversion::of_other(call, &matched, attributes.old).await?;
-    let review = review::request(&uid, attributes, &matched, object.as_deref(), old.as_deref());
-    // On the heap, as few writes are asked about: a connection's state would else be part of every write's future.
-    let answer = Box::pin(caller::call(&call.core.webhook_services, &webhook.endpoint, &review)).await;
-    let verdict = answer.and_then(|answer| verdict(&answer, &uid, webhook.phase));
-    let verdict = match verdict {
-        Ok(verdict) => verdict,
-        Err(error) => return failed(webhook, &error).map(|()| None),
-    };
-    // No header can say what has control characters.
-    let warnings = verdict.warnings.iter().filter(|text| !text.chars().any(char::is_control));
-    warnings.for_each(|text| call.warn(text.clone()));
-    if let Some(refusal) = verdict.refusal {
-        return Err(refusal.error(&webhook.name));
-    }
-    match (verdict.patch, object) {
-        (Some(patch), Some(object)) => Box::pin(patched(call, &patch, &object)).await,
-        _ => Ok(None),
-    }
-}
-
-/// What a webhook that gave no valid answer means: nothing, or the end of the request.
-fn failed(webhook: &Webhook, error: &CallError) -> Result<(), ApiError> {
-    if webhook.failure_policy == FailurePolicy::Ignore {
-        tracing::warn!(%error, webhook = webhook.name, "a webhook failed and is ignored");
-        return Ok(());
-    }
-    Err(ApiError::internal(&format!("failed calling webhook {}: {error}", crate::status::quote(&webhook.name))))
+    let answers = join_all(invocations.iter().map(|invocation| invocation.ask(call, attributes))).await;
+    answers.into_iter().try_for_each(|answer| answer.map(drop))
 }
 
 /// Applies what a webhook wants changed to the object as it saw it.

@@ -30,7 +30,12 @@ pub(super) struct Verdict {
 #[derive(Debug)]
 pub(super) struct Refusal(Value);
 
-/// The review of a write, with the objects in the version that the webhook's rules name.
+/// The review with a request.
+pub(super) fn review(request: Value) -> Value {
+    json!({"kind": KIND, "apiVersion": API_VERSION, "request": request})
+}
+
+/// What a webhook is asked about a write, with the objects in the version that its rules name.
 pub(super) fn request(
     uid: &str,
     attributes: &Attributes<'_>,
@@ -80,7 +85,7 @@ pub(super) fn request(
             request[key] = json!(text);
         }
     }
-    json!({"kind": KIND, "apiVersion": API_VERSION, "request": request})
+    request
 }
 
 /// Reads an answer; the error is one that can't be believed.

@@ -40,6 +40,8 @@ pub(super) struct Webhook {
     /// The error is a selector that makes no sense.
     pub(super) namespaces: Result<LabelSelector, String>,
     pub(super) objects: Result<LabelSelector, String>,
+    /// Expressions in CEL that must hold.
+    pub(super) conditions: Vec<String>,
     pub(super) supports_dry_run: bool,
     /// Whether it wants to be asked again when others changed the object after it.
     pub(super) reinvoked: bool,
@@ -65,6 +67,8 @@ impl Webhook {
         let selector = |key: &str| LabelSelector::of_object(webhook.get(key).unwrap_or(&Value::Null));
         let seconds = webhook.get("timeoutSeconds").and_then(Value::as_u64).unwrap_or(DEFAULT_TIMEOUT);
         let config = webhook.get("clientConfig").unwrap_or(&Value::Null);
+        let conditions = webhook.get("matchConditions").and_then(Value::as_array).into_iter().flatten();
+        let expression = |condition: &Value| condition.get("expression").and_then(Value::as_str).map(str::to_owned);
         Self {
             name: text("name").to_owned(),
             phase,
@@ -74,6 +78,7 @@ impl Webhook {
             equivalent: text("matchPolicy") != "Exact",
             namespaces: selector("namespaceSelector"),
             objects: selector("objectSelector"),
+            conditions: conditions.filter_map(expression).collect(),
             supports_dry_run: matches!(text("sideEffects"), "None" | "NoneOnDryRun"),
             reinvoked: text("reinvocationPolicy") == "IfNeeded",
         }

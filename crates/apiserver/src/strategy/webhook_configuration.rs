@@ -4,8 +4,9 @@ use controller_runtime_schema::{FieldError, FieldPath};
 use serde_json::{Value, json};
 
 use super::fields::{Fields, at, is_given, items, object_mut, objects_mut, set_default, text};
-use super::rules::{Errors, label_selector, one_of};
+use super::rules::{Errors, label_selector, named, one_of};
 use super::{Strategy, defaulting, differs_outside_metadata};
+use crate::admission::compile_match_condition;
 use crate::custom::validate_client;
 use crate::metadata::names;
 
@@ -13,6 +14,7 @@ const ALL: &str = "*";
 const OPERATIONS: [&str; 5] = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
 /// Versions of reviews that kube-apiserver can send.
 const REVIEW_VERSIONS: [&str; 2] = ["v1", "v1beta1"];
+const MAX_CONDITIONS: i64 = 64;
 
 /// What is special about configurations of webhooks.
 #[derive(Debug)]
@@ -44,7 +46,7 @@ impl WebhookConfiguration {
         }
     }
 
-    fn webhook_errors(&self, webhook: &Value, path: &FieldPath, errors: &mut Errors) {
+    fn webhook_errors(&self, webhook: &Value, path: &FieldPath, checks_conditions: bool, errors: &mut Errors) {
         let name = text(webhook, "name");
         for detail in qualified(name) {
             errors.push(FieldError::invalid(&path.child("name"), name, detail));
@@ -74,10 +76,25 @@ impl WebhookConfiguration {
             one_of(at(webhook, "reinvocationPolicy"), &path.child("reinvocationPolicy"), &policies, errors);
         }
         validate_client(at(webhook, "clientConfig"), &path.child("clientConfig"), errors);
-        if !items(webhook, "matchConditions").is_empty() {
-            let detail = "conditions in CEL aren't evaluated by this server";
-            errors.push(FieldError::forbidden(&path.child("matchConditions"), detail));
+        if checks_conditions {
+            match_conditions(items(webhook, "matchConditions"), &path.child("matchConditions"), errors);
         }
+    }
+
+    fn errors(&self, object: &Value, checks_conditions: bool) -> Errors {
+        let mut errors = Errors::new();
+        let webhooks = items(object, "webhooks");
+        for (index, webhook) in webhooks.iter().enumerate() {
+            let path = FieldPath::new("webhooks").index(index);
+            self.webhook_errors(webhook, &path, checks_conditions, &mut errors);
+            let versions = path.child("admissionReviewVersions");
+            review_version_errors(items(webhook, "admissionReviewVersions"), &versions, &mut errors);
+            let name = text(webhook, "name");
+            if !name.is_empty() && webhooks.iter().take(index).any(|other| text(other, "name") == name) {
+                errors.push(FieldError::duplicate(&path.child("name"), name));
+            }
+        }
+        errors
     }
 }
 
@@ -106,19 +123,41 @@ impl Strategy for WebhookConfiguration {
     }
 
     fn validate(&self, object: &Value) -> Errors {
-        let mut errors = Errors::new();
-        let webhooks = items(object, "webhooks");
-        for (index, webhook) in webhooks.iter().enumerate() {
-            let path = FieldPath::new("webhooks").index(index);
-            self.webhook_errors(webhook, &path, &mut errors);
-            let versions = path.child("admissionReviewVersions");
-            review_version_errors(items(webhook, "admissionReviewVersions"), &versions, &mut errors);
-            let name = text(webhook, "name");
-            if !name.is_empty() && webhooks.iter().take(index).any(|other| text(other, "name") == name) {
-                errors.push(FieldError::duplicate(&path.child("name"), name));
-            }
+        self.errors(object, true)
+    }
+
+    fn validate_update(&self, new: &Value, old: &Value, _subresource: Option<&str>) -> Errors {
+        let (new_webhooks, old_webhooks) = (items(new, "webhooks"), items(old, "webhooks"));
+        let same = |(new, old)| at(new, "matchConditions") == at(old, "matchConditions");
+        let unchanged = new_webhooks.len() == old_webhooks.len() && new_webhooks.iter().zip(old_webhooks).all(same);
+        self.errors(new, !unchanged)
+    }
+}
+
+/// Conditions of a webhook: expressions in CEL with names of their own.
+fn match_conditions(conditions: &[Value], path: &FieldPath, errors: &mut Errors) {
+    if let Ok(count) = i64::try_from(conditions.len())
+        && count > MAX_CONDITIONS
+    {
+        errors.push(FieldError::too_many(path, count, MAX_CONDITIONS));
+    }
+    for (index, condition) in conditions.iter().enumerate() {
+        let path = path.index(index);
+        let expression = text(condition, "expression").trim();
+        if expression.is_empty() {
+            errors.push(FieldError::required(&path.child("expression"), ""));
+        } else if let Err(why) = compile_match_condition(expression) {
+            errors.push(FieldError::invalid(&path.child("expression"), expression, why));
         }
-        errors
+        let name = text(condition, "name");
+        if name.is_empty() {
+            errors.push(FieldError::required(&path.child("name"), ""));
+            continue;
+        }
+        named(name, &path.child("name"), names::qualified_name(name), errors);
+        if conditions.iter().take(index).any(|other| text(other, "name") == name) {
+            errors.push(FieldError::duplicate(&path.child("name"), name));
+        }
     }
 }
 

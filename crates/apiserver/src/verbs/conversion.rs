@@ -89,13 +89,17 @@ pub(super) async fn stored_form(call: &Call, object: &Value) -> Result<Option<Va
     Ok(Some(form))
 }
 
-/// An object of a request in the version of another resource of the same kind.
+/// An object of a request in the version of another resource of the same kind. What subresources have in its place, such
+/// as scales, stays as it is.
 pub(crate) async fn of_other<'a>(
     call: &Call,
     other: &Resource,
     object: Option<&'a Value>,
 ) -> Result<Option<Cow<'a, Value>>, ApiError> {
     let Some(object) = object else { return Ok(None) };
+    if object.get("kind").and_then(Value::as_str) != Some(&other.kind) {
+        return Ok(Some(Cow::Borrowed(object)));
+    }
     match other.strategy.versions().filter(|versions| versions.webhook().is_some()) {
         Some(versions) if version_of(object) != other.api_version() => {
             to_version(&call.core, &versions, object, &other.api_version()).await.map(|value| Some(Cow::Owned(value)))

@@ -7,7 +7,7 @@ use http::StatusCode;
 use serde_json::Value;
 
 use super::create::{committed, create_object, unwritable};
-use super::{Call, Reply, WriteOptions, conversion, lifecycle, managed};
+use super::{Call, Reply, WriteOptions, conversion, lifecycle, managed, scale};
 use crate::access::rbac::check_escalation;
 use crate::admission::{self, Operation};
 use crate::managed_fields::{Conversions, Tracking};
@@ -63,7 +63,11 @@ async fn attempt(
     let live = seen.value();
     let mut new = managed::with_conversions(call, |versions| transform(Some(live), versions)).await?;
     decode::check_place(call, &mut new)?;
-    admission::mutate(call, Operation::Update, &mut new, Some(live), options).await?;
+    if is_scale(call) {
+        scale::mutate(call, &mut new, live, options).await?;
+    } else {
+        admission::mutate(call, Operation::Update, &mut new, Some(live), options).await?;
+    }
     owners::drop_duplicates(call, &mut new, true);
     check_preconditions(call, options, &mut new, stored)?;
     check_escalation(call, &new, Some(live))?;
@@ -73,7 +77,11 @@ async fn attempt(
     if call.subresource.is_none() {
         call.resource.strategy.warnings(&new, Some(live)).into_iter().for_each(|text| call.warn(text));
     }
-    admission::validate(call, Operation::Update, &new, Some(live), options).await?;
+    if is_scale(call) {
+        scale::validate(call, &new, live, options).await?;
+    } else {
+        admission::validate(call, Operation::Update, &new, Some(live), options).await?;
+    }
     let form = Box::pin(conversion::stored_form(call, &new)).await?;
     let unchanged = form.as_ref().map_or(new == *live, |form| form == stored.value());
     if unchanged {
@@ -83,6 +91,11 @@ async fn attempt(
         return Ok(Some(Reply::Made(StatusCode::OK, form.unwrap_or(new))));
     }
     commit(call, stored, form.unwrap_or(new))
+}
+
+/// Whether the request writes the object's scale, which is what admission then looks at.
+fn is_scale(call: &Call) -> bool {
+    call.subresource.as_deref() == Some("scale")
 }
 
 /// Stores the changed object, or removes it when nothing keeps it any more.

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::modify::modify;
 use super::{Call, Reply, WriteOptions, conversion, managed};
+use crate::admission::{self, Operation};
 use crate::managed_fields::ScaleTracking;
 use crate::metadata::fields;
 use crate::pipeline::decode;
@@ -106,6 +107,20 @@ async fn write(
         Reply::Made(code, object) => Reply::Made(code, scale_of(call, &object)),
         other => other,
     })
+}
+
+/// Lets admission change the scale of an object that is about to be written.
+pub(super) async fn mutate(call: &Call, new: &mut Value, live: &Value, options: &WriteOptions) -> Result<(), ApiError> {
+    let mut scale = scale_of(call, new);
+    let wanted = scale.clone();
+    admission::mutate(call, Operation::Update, &mut scale, Some(&scale_of(call, live)), options).await?;
+    if scale == wanted { Ok(()) } else { write_replicas(call, new, &scale) }
+}
+
+/// Asks admission about the scale of an object as it would be stored.
+pub(super) async fn validate(call: &Call, new: &Value, live: &Value, options: &WriteOptions) -> Result<(), ApiError> {
+    let (scale, old) = (scale_of(call, new), scale_of(call, live));
+    admission::validate(call, Operation::Update, &scale, Some(&old), options).await
 }
 
 fn write_replicas(call: &Call, object: &mut Value, scale: &Value) -> Result<(), ApiError> {

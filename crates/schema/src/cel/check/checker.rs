@@ -132,6 +132,10 @@ impl<'a> Checker<'a> {
                 self.mapping.assign(&CelType::Dyn, &open);
                 CelType::Dyn
             }
+            CelType::Opaque(name) => {
+                self.issue(id, format!("unexpected failed resolution of '{name}'"));
+                CelType::Error
+            }
             other => {
                 self.issue(id, format!("type '{other}' does not support field selection"));
                 CelType::Error

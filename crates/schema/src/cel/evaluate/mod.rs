@@ -1,5 +1,6 @@
 //! Evaluation, metered: what each step costs is what kube-apiserver counts for it.
 
+mod constant;
 mod cost;
 mod operator;
 mod walk;

@@ -147,7 +147,7 @@ fn element<'a>(of: &CelValue<'a>, index: &CelValue<'a>) -> Outcome<'a> {
         }
         CelValue::Map(map) => map.get(index).ok_or_else(|| failed(format!("no such key: {}", shown_key(index)))),
         CelValue::Optional(_) => Ok(optional_element(of, index)),
-        _ => Err(failed("no such overload")),
+        _ => Err(failed(format!("no such key: {}", shown_key(index)))),
     }
 }
 

@@ -7,6 +7,7 @@ use cel::common::ast::{
 };
 
 use super::EvaluationError;
+use super::constant::{is_constant, is_set};
 use super::cost;
 use super::operator;
 use crate::cel::MAP_INSERT;
@@ -62,6 +63,15 @@ impl<'a, 'e> Evaluation<'a, 'e> {
     }
 
     pub(super) fn value(&mut self, expression: &'e IdedExpr) -> Outcome<'a> {
+        let spent = self.cost;
+        let value = self.value_at_a_cost(expression);
+        if matches!(expression.expr, Expr::List(_) | Expr::Map(_) | Expr::Call(_)) && is_constant(expression) {
+            self.cost = spent;
+        }
+        value
+    }
+
+    fn value_at_a_cost(&mut self, expression: &'e IdedExpr) -> Outcome<'a> {
         match &expression.expr {
             Expr::Literal(literal) => Ok(literal_value(literal)),
             Expr::Ident(name) => {
@@ -105,8 +115,7 @@ impl<'a, 'e> Evaluation<'a, 'e> {
                 CelValue::Optional(Some(inner)) => {
                     matches!(&**inner, CelValue::Map(map) if map.field(&select.field).is_some())
                 }
-                CelValue::Optional(None) => false,
-                _ => return Err(failed("no such overload")),
+                _ => false,
             }));
         }
         self.spend(1)?;
@@ -221,6 +230,7 @@ impl<'a, 'e> Evaluation<'a, 'e> {
                     _ => Ok(CelValue::Bool(true)),
                 };
             }
+            (operators::IN, [value, list]) if is_set(list) => return self.membership(value, list),
             (operators::OPT_SELECT, [operand, name]) => {
                 let operand = self.value(operand)?;
                 let CelValue::String(name) = self.value(name)? else { return Err(failed("no such overload")) };
@@ -235,6 +245,17 @@ impl<'a, 'e> Evaluation<'a, 'e> {
             _ => {}
         }
         self.ordinary(id, call)
+    }
+
+    /// Looks a value up among literals; among none, nothing has to be looked up.
+    fn membership(&mut self, value: &'e IdedExpr, list: &'e IdedExpr) -> Outcome<'a> {
+        let CelValue::List(list) = self.value(list)? else { return Err(failed("no such overload")) };
+        if list.len() == 0 {
+            return Ok(CelValue::Bool(false));
+        }
+        let value = self.value(value)?;
+        operator::apply(operators::IN, &[value, CelValue::List(list)])
+            .unwrap_or_else(|| Err(failed("no such overload")))
     }
 
     /// Both sides of `&&` or `||`: one that decides makes up for an error of the other.
@@ -331,7 +352,8 @@ fn field<'a>(operand: &CelValue<'a>, name: &str) -> Outcome<'a> {
     match operand {
         CelValue::Map(map) => map.field(name).ok_or_else(|| failed(format!("no such key: {name}"))),
         CelValue::Optional(_) => Ok(operator::optional_field(operand, name)),
-        _ => Err(failed("no such overload")),
+        CelValue::List(_) => Err(failed("unsupported index type 'string' in list")),
+        _ => Err(failed(format!("no such key: {name}"))),
     }
 }
 
