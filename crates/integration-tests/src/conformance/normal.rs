@@ -7,6 +7,7 @@
 //! | resource versions of objects | `VERSION-1`, … likewise; other writes may raise a list's, so that is `VERSION` |
 //! | times of this year and later | `TIME`, with as many nines as they have decimals |
 //! | the five letters that a server adds to `generateName` | `-----` |
+//! | ages of a few seconds in rows of tables | `AGE` |
 //! | cluster IPs and node ports | `IP-1`, …; `PORT-1`, … |
 //! | continue tokens, tokens of service accounts | `CONTINUE`, `JWT` |
 //! | addresses and certificates of the transcript's webhooks | `WEBHOOK`, `CERTIFICATE` |
@@ -136,6 +137,7 @@ impl Normal {
             "resourceVersion" if text.len() == 1 && text != "0" => numbered("VERSION", text, &mut self.versions),
             "continue" if !text.is_empty() => "CONTINUE".to_owned(),
             "storageVersionHash" | "hash" => "HASH".to_owned(),
+            _ if key.ends_with("cells") && is_age(text) => "AGE".to_owned(),
             _ => self.text(text),
         }
     }
@@ -190,6 +192,12 @@ impl Normal {
         let token = end(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.'));
         (text.starts_with("eyJ") && text[..token].matches('.').count() == 2).then(|| (token, "JWT".to_owned()))
     }
+}
+
+/// Whether it is how long an object has been there, in seconds.
+fn is_age(text: &str) -> bool {
+    text.strip_suffix('s')
+        .is_some_and(|seconds| !seconds.is_empty() && seconds.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// The length of a time of this year or later in front of a text, and how many decimals it has.
