@@ -73,7 +73,7 @@ impl<'a> Invocation<'a> {
         }
         let uid = call.core.ambient.uuid();
         let (object, old) = (self.object.as_deref(), self.old.as_deref());
-        let review = review::review(review::request(&uid, attributes, &self.matched, object, old));
+        let review = review::review(&review::request(&uid, attributes, &self.matched, object, old));
         // On the heap, as few writes are asked about: a connection's state would else be part of every write's future.
         let answer = Box::pin(caller::call(&call.core.webhook_services, &webhook.endpoint, &review)).await;
         let verdict = match answer.and_then(|answer| verdict(&answer, &uid, webhook.phase)) {

@@ -64,7 +64,9 @@ pub(crate) async fn mutate(
         let changed = invocation.changed(call, &attributes).await?;
         if let Some(changed) = changed {
             *object = changed;
-            asked.iter_mut().for_each(|(_, changed_after)| *changed_after = true);
+            for (_, changed_after) in &mut asked {
+                *changed_after = true;
+            }
         }
         asked.push((webhook, false));
     }

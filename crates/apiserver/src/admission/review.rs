@@ -31,7 +31,7 @@ pub(super) struct Verdict {
 pub(super) struct Refusal(Value);
 
 /// The review with a request.
-pub(super) fn review(request: Value) -> Value {
+pub(super) fn review(request: &Value) -> Value {
     json!({"kind": KIND, "apiVersion": API_VERSION, "request": request})
 }
 
