@@ -62,12 +62,6 @@ impl Registry {
         self.custom.read().values().cloned().collect()
     }
 
-    /// Whether any resource is served in this group and version.
-    pub(crate) fn has_version(&self, group: &str, version: &str) -> bool {
-        let serves = |resource: &Arc<Resource>| resource.group == group && resource.version == version;
-        self.built_in.iter().any(serves) || self.custom.read().values().any(serves)
-    }
-
     /// Replaces all served versions of one custom resource; an empty list removes it.
     pub(crate) fn install(&self, group: &str, plural: &str, versions: Vec<Resource>) {
         let mut custom = self.custom.write();

@@ -247,6 +247,12 @@ impl ApiError {
         error
     }
 
+    /// 405 of custom resources: the verb doesn't exist on one of their endpoints.
+    pub(crate) fn method_not_supported(resource: GroupResource<'_>, verb: &str) -> Self {
+        let message = format!("{verb} is not supported on resources of kind {}", quote(&resource.to_string()));
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message).about(resource, "")
+    }
+
     /// 410: the revision that the request names is no longer known.
     pub(crate) fn expired(message: impl Into<String>) -> Self {
         Self::new(StatusCode::GONE, "Expired", message)

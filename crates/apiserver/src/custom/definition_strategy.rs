@@ -132,6 +132,10 @@ impl Strategy for DefinitionStrategy {
         }
     }
 
+    fn status_keeps_metadata(&self) -> bool {
+        false
+    }
+
     fn unconditional_update(&self) -> bool {
         false
     }

@@ -213,9 +213,10 @@ pub(crate) fn carry_over(new: &mut Value, old: &Value) {
     }
 }
 
-/// Takes out errors that are there twice. kube-apiserver does so for built-in kinds, since some rules are checked twice.
+/// Takes out errors that are there twice. kube-apiserver does so for built-in kinds, since some rules are checked twice;
+/// definitions of custom resources aren't among them.
 pub(crate) fn keep_distinct(errors: &mut Vec<FieldError>, resource: &Resource) {
-    if resource.strategy.typed() {
+    if resource.strategy.typed() && resource.group != "apiextensions.k8s.io" {
         let mut seen = std::collections::BTreeSet::new();
         errors.retain(|error| seen.insert(error.to_string()));
     }

@@ -160,8 +160,7 @@ fn decoded(call: &Call, document: Document, validation: FieldValidation, in_orde
     if resource.strategy.typed() {
         typed::check(&value, &schema, &resource.kind).map_err(refuse)?;
     } else if let Some(metadata) = value.get("metadata") {
-        let link = catalogue().definitions.link(OBJECT_META);
-        typed::check_member(metadata, "metadata", &link, &resource.kind).map_err(refuse)?;
+        check_metadata(metadata, &meta).map_err(refuse)?;
     }
     // An empty list turns the tracking of field managers off; only Go's own types tell it from none.
     let resets_tracking = resource.strategy.typed()
@@ -200,19 +199,22 @@ fn decoded(call: &Call, document: Document, validation: FieldValidation, in_orde
     Ok(value)
 }
 
+/// Refuses metadata that Go's type can't hold, where nothing else of the object is of a Go type.
+fn check_metadata(metadata: &Value, meta: &Schema) -> Result<(), String> {
+    let found = match metadata {
+        Value::Null => return Ok(()),
+        Value::Object(_) => return typed::check(metadata, meta, "ObjectMeta"),
+        Value::Array(_) => "array",
+        Value::String(_) => "string",
+        Value::Number(_) => "number",
+        Value::Bool(_) => "bool",
+    };
+    Err(format!("json: cannot unmarshal {found} into Go value of type v1.ObjectMeta"))
+}
+
 /// Brings the metadata of an object inside of another one into its form, and tells what it dropped.
 fn embedded_metadata(metadata: &mut Value, meta: &Schema) -> Result<Vec<String>, String> {
-    if !metadata.is_object() {
-        let found = match metadata {
-            Value::Array(_) => "array",
-            Value::String(_) => "string",
-            Value::Number(_) => "number",
-            Value::Bool(_) => "bool",
-            _ => return Ok(Vec::new()),
-        };
-        return Err(format!("json: cannot unmarshal {found} into Go value of type v1.ObjectMeta"));
-    }
-    typed::check(metadata, meta, "ObjectMeta")?;
+    check_metadata(metadata, meta)?;
     let dropped = prune(metadata, meta, false);
     normalize_metadata(metadata);
     Ok(dropped)
@@ -242,7 +244,7 @@ fn check_kind(call: &Call, value: &mut Value) -> Result<(), ApiError> {
             excerpt(&call.body)
         )));
     }
-    if api_version.is_empty() {
+    if api_version.is_empty() && typed {
         api_version = resource.api_version();
     }
     if kind.is_empty() {

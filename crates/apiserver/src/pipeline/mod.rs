@@ -61,7 +61,7 @@ pub(crate) async fn handle(core: &Arc<Core>, parts: &Parts, user: &Identity, bod
 }
 
 async fn objects(core: &Arc<Core>, parts: &Parts, user: &Identity, body: Bytes, path: &ObjectPath) -> Response<Body> {
-    let resource = match find(core, path) {
+    let resource = match find(core, parts, path) {
         Ok(Some(resource)) => resource,
         Ok(None) => return respond::page_not_found(),
         Err(error) => return respond::error(parts, &error),
@@ -145,16 +145,21 @@ fn check_form(accept: Accept, wanted: Wanted, resource: &Resource) -> Result<(),
     Err(ApiError::not_acceptable_form(text))
 }
 
-/// The resource that a path names; `None` when not even its group and version are served.
-fn find(core: &Core, path: &ObjectPath) -> Result<Option<Arc<Resource>>, ApiError> {
-    let Some(resource) = core.registry.get(&path.group, &path.version, &path.plural) else {
-        let known = core.registry.has_version(&path.group, &path.version) || documents::is_built_in(&path.group);
-        return if known { Err(ApiError::unknown_resource()) } else { Ok(None) };
-    };
-    if !resource.namespaced && !path.namespace.is_empty() {
-        return Err(ApiError::unknown_resource());
+/// The resource that a path names; `None` where kube-apiserver has nobody who would answer for the path.
+fn find(core: &Core, parts: &Parts, path: &ObjectPath) -> Result<Option<Arc<Resource>>, ApiError> {
+    let resource = core.registry.get(&path.group, &path.version, &path.plural).filter(|resource| {
+        if resource.namespaced && path.namespace.is_empty() && !resource.strategy.typed() {
+            // Only lists and watches of custom resources reach over all namespaces.
+            return path.name.is_none() && matches!(parts.method, Method::GET | Method::HEAD);
+        }
+        resource.namespaced || path.namespace.is_empty()
+    });
+    match resource {
+        Some(resource) if path.goes_on && resource.strategy.typed() => Err(ApiError::unknown_resource()),
+        Some(resource) => Ok(Some(resource)),
+        None if documents::is_built_in(&path.group) => Err(ApiError::unknown_resource()),
+        None => Ok(None),
     }
-    Ok(Some(resource))
 }
 
 fn text(headers: &HeaderMap, name: http::HeaderName) -> String {

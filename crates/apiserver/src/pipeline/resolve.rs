@@ -25,6 +25,8 @@ pub(crate) struct ObjectPath {
     pub(crate) subresource: Option<String>,
     /// Whether the path is a deprecated `/watch/` one.
     pub(crate) watch: bool,
+    /// Whether the path goes on below the subresource.
+    pub(crate) goes_on: bool,
 }
 
 impl Route {
@@ -74,10 +76,11 @@ impl Route {
                 (*plural).clone_into(&mut path.plural);
                 path.name = Some((*name).to_owned());
             }
-            [plural, name, subresource] => {
+            [plural, name, subresource, more @ ..] => {
                 (*plural).clone_into(&mut path.plural);
                 path.name = Some((*name).to_owned());
                 path.subresource = Some((*subresource).to_owned());
+                path.goes_on = !more.is_empty();
             }
             _ => return Self::Unknown(Some(path.group)),
         }
@@ -91,8 +94,9 @@ mod tests {
 
     fn check(path: &str, expected: &str) {
         let got = match Route::of(path) {
-            Route::Objects(ObjectPath { group, version, namespace, plural, name, subresource, watch }) => {
-                format!("{group}|{version}|{namespace}|{plural}|{name:?}|{subresource:?}|{watch}")
+            Route::Objects(ObjectPath { group, version, namespace, plural, name, subresource, watch, goes_on }) => {
+                let more = if goes_on { "|…" } else { "" };
+                format!("{group}|{version}|{namespace}|{plural}|{name:?}|{subresource:?}|{watch}{more}")
             }
             other => format!("{other:?}"),
         };
@@ -113,7 +117,7 @@ mod tests {
             ),
             ("/api/v1/watch/namespaces/n/pods/p", "|v1|n|pods|Some(\"p\")|None|true"),
             ("/api/v1/nodes/a%3Ab", "|v1||nodes|Some(\"a:b\")|None|false"),
-            ("/api/v1/a/b/c/d", "Unknown(Some(\"\"))"),
+            ("/api/v1/a/b/c/d", "|v1||a|Some(\"b\")|Some(\"c\")|false|…"),
             ("/api/v1", "Discovery(\"api/v1\")"),
             ("/", "Discovery(\"\")"),
             ("/nope", "Unknown(None)"),

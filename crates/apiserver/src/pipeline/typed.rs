@@ -12,11 +12,6 @@ pub(crate) fn check(value: &Value, schema: &Schema, structure: &str) -> Result<(
     Checker { path: Vec::new() }.value(value, schema, None, structure)
 }
 
-/// Checks one member of an object whose other members are of no Go type.
-pub(crate) fn check_member(value: &Value, key: &str, link: &Link, structure: &str) -> Result<(), String> {
-    Checker { path: vec![key] }.value(value, link.get(), link.name(), structure)
-}
-
 struct Checker<'a> {
     path: Vec<&'a str>,
 }

@@ -69,7 +69,7 @@ fn is_left_out(key: &str, field: &Value, link: &Link, schema: &Schema, definitio
         Value::Array(items) => items.is_empty() && optional() && !is_written(),
         Value::Object(fields) => fields.is_empty() && is_map(link) && optional() && !is_written(),
         Value::String(text) => text.is_empty() && is_scalar(link) && is_zero_left_out(key, link, definition, optional),
-        Value::Bool(value) => !value && is_zero_left_out(key, link, definition, optional),
+        Value::Bool(value) => !value && is_scalar(link) && is_zero_left_out(key, link, definition, optional),
         Value::Number(number) => {
             number.as_f64() == Some(0.0) && is_scalar(link) && is_zero_left_out(key, link, definition, optional)
         }
@@ -90,9 +90,9 @@ fn is_map(link: &Link) -> bool {
     schema.additional_properties.is_some() && schema.properties.is_empty()
 }
 
-/// Whether the field is a scalar of Go: int-or-string values are structs, which keep their zero.
+/// Whether the field is a scalar of Go: int-or-string values and what has no type are structs, which keep their zero.
 fn is_scalar(link: &Link) -> bool {
     let schema = link.get();
-    !schema.int_or_string
-        && matches!(schema.value_type, Some(ValueType::String | ValueType::Integer | ValueType::Number))
+    let scalars = [ValueType::String, ValueType::Boolean, ValueType::Integer, ValueType::Number];
+    !schema.int_or_string && schema.value_type.is_some_and(|value_type| scalars.contains(&value_type))
 }

@@ -98,7 +98,11 @@ async fn subresource_verb(call: &Call, subresource: &str, verb: &'static str) ->
         return Err(ApiError::unknown_resource());
     };
     if !served.verbs.iter().any(|listed| listed == verb) {
-        return Err(ApiError::method_not_allowed());
+        return Err(if call.resource.strategy.typed() {
+            ApiError::method_not_allowed()
+        } else {
+            ApiError::method_not_supported(call.resource.group_resource(), verb)
+        });
     }
     if subresource == "scale" && call.resource.scale.is_some() {
         return match verb {
@@ -134,7 +138,8 @@ fn verb(call: &Call, method: &Method, path: &ObjectPath) -> Result<&'static str,
         Method::GET if named => "get",
         Method::GET if call.query.flag("watch") => "watch",
         Method::GET => "list",
-        Method::POST if !named || path.subresource.is_some() => "create",
+        // Custom resources don't look at the name in the path of what they create.
+        Method::POST if !named || path.subresource.is_some() || !call.resource.strategy.typed() => "create",
         Method::PUT if named => "update",
         Method::PATCH if named => "patch",
         Method::DELETE if named => "delete",

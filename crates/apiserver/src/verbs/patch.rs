@@ -16,7 +16,6 @@ pub(super) async fn patch(call: &Call) -> Result<Reply, ApiError> {
         return apply::apply(call, config, &options).await;
     }
     let duplicates = duplicates(call, &patch);
-    let is_strategic = matches!(patch, Patch::Strategic(_));
     let meaningless = meaningless(&patch);
     if options.validation == FieldValidation::Warn {
         for text in &meaningless {
@@ -30,13 +29,8 @@ pub(super) async fn patch(call: &Call) -> Result<Reply, ApiError> {
         if options.validation == FieldValidation::Strict && !meaningless.is_empty() {
             return Err(invalid_patch(shown, format!("strict decoding error: {}", meaningless.join(", "))));
         }
-        let mut new = read(
-            call,
-            Document { duplicates: duplicates.clone(), ..Document::of(patched) },
-            shown,
-            is_strategic,
-            &options,
-        )?;
+        let mut new =
+            read(call, Document { duplicates: duplicates.clone(), ..Document::of(patched) }, shown, &patch, &options)?;
         super::create::set_defaults(call, &mut new);
         managed::tracking(call, &options).track(Some(live), &mut new, versions);
         Ok(new)
@@ -49,7 +43,15 @@ pub(super) async fn patch_scale(call: &Call) -> Result<Reply, ApiError> {
     let (patch, options) = decoded(call)?;
     match &patch {
         Patch::Apply(config) => scale::apply(call, config, &options).await,
-        patch => scale::change(call, &options, |scale| patch.patched(scale, &scale_schema())).await,
+        patch => {
+            scale::change(call, &options, |scale| {
+                let patched = patch.patched(scale, &scale_schema())?;
+                decode::check_types(&patched, scale::DEFINITION)
+                    .map_err(|error| unreadable(&error, "Scale", patch.shown(&patched), patch))?;
+                Ok(patched)
+            })
+            .await
+        }
     }
 }
 
@@ -78,17 +80,20 @@ fn read(
     call: &Call,
     patched: Document,
     shown: String,
-    is_strategic: bool,
+    patch: &Patch,
     options: &WriteOptions,
 ) -> Result<Value, ApiError> {
     check_custom_kind(call, &patched.value)?;
-    decode::typed_object(call, patched, options.validation).map_err(|error| {
-        let text = error.message();
-        let marker = format!(" cannot be handled as a {}: ", call.resource.kind);
-        let why = text.split_once(&marker).map_or(text, |(_, why)| why).to_owned();
-        let why = if is_strategic { unstructured_text(&why) } else { why };
-        invalid_patch(shown, why)
-    })
+    decode::typed_object(call, patched, options.validation)
+        .map_err(|error| unreadable(&error, &call.resource.kind, shown, patch))
+}
+
+/// Says of a patch that it makes no object, for the reason why the object can't be read.
+fn unreadable(error: &ApiError, kind: &str, shown: String, patch: &Patch) -> ApiError {
+    let text = error.message();
+    let why = text.split_once(&format!(" cannot be handled as a {kind}: ")).map_or(text, |(_, why)| why).to_owned();
+    let why = if matches!(patch, Patch::Strategic(_)) { unstructured_text(&why) } else { why };
+    invalid_patch(shown, why)
 }
 
 /// What is wrong with a type in the words of Go's other decoder, which reads maps and not text.

@@ -9,14 +9,30 @@ use crate::managed_fields::ScaleTracking;
 use crate::metadata::fields;
 use crate::pipeline::decode;
 use crate::resource::ScalePaths;
-use crate::status::ApiError;
+use crate::status::{ApiError, quote};
+
+/// The definition of scales.
+pub(super) const DEFINITION: &str = "io.k8s.api.autoscaling.v1.Scale";
 
 /// Shows an object as a `Scale`.
 pub(super) async fn get(call: &Call) -> Result<Reply, ApiError> {
     let key = call.key();
     let found = call.core.store.get(&call.collection(), &key);
     let object = found.ok_or_else(|| ApiError::not_found(call.resource.group_resource(), &key.name))?;
-    Ok(Reply::Made(StatusCode::OK, scale_of(call, conversion::seen(call, &object).await?.value())))
+    let seen = conversion::seen(call, &object).await?;
+    check_replicas(call, seen.value())?;
+    Ok(Reply::Made(StatusCode::OK, scale_of(call, seen.value())))
+}
+
+/// A custom resource has no scale before it says how many replicas it wants.
+fn check_replicas(call: &Call, object: &Value) -> Result<(), ApiError> {
+    match &call.resource.scale {
+        Some(paths) if !call.resource.strategy.typed() && at(object, &paths.spec_replicas).is_none() => {
+            let path = quote(&format!(".{}", paths.spec_replicas.join(".")));
+            Err(ApiError::internal(&format!("the spec replicas field {path} does not exist")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Sets the wanted replicas.
@@ -32,9 +48,13 @@ fn check(call: &Call, scale: &Value) -> Result<(), ApiError> {
     let text = |key: &str| scale.get(key).and_then(Value::as_str).unwrap_or_default();
     let (api_version, kind) = (text("apiVersion"), text("kind"));
     if !kind.is_empty() && (api_version, kind) != ("autoscaling/v1", "Scale") {
+        if !call.resource.strategy.typed() {
+            let text = format!("no kind is registered for the type v1.Scale {}", decode::SCHEME);
+            return Err(ApiError::bad_request(text));
+        }
         return Err(decode::wrong_kind(api_version, kind, "autoscaling", "Scale"));
     }
-    decode::check_types(scale, "io.k8s.api.autoscaling.v1.Scale")?;
+    decode::check_types(scale, DEFINITION)?;
     let namespace = fields::text(scale, "namespace");
     if !namespace.is_empty() && namespace != call.namespace {
         let text = "the namespace of the provided object does not match the namespace sent on the request";
