@@ -30,13 +30,15 @@ pub(super) struct Evaluation<'a, 'e> {
     scopes: Vec<(&'e str, Outcome<'a>)>,
     cost: u64,
     limit: u64,
+    /// Whether what is evaluated is constant.
+    is_free: bool,
     /// The bytes of all lists and texts that functions made.
     allocated: usize,
 }
 
 impl<'a, 'e> Evaluation<'a, 'e> {
     pub(super) fn new(checked: &'e Checked, variables: &'e BTreeMap<&'e str, CelValue<'a>>, limit: u64) -> Self {
-        Self { checked, variables, scopes: Vec::new(), cost: 0, limit, allocated: 0 }
+        Self { checked, variables, scopes: Vec::new(), cost: 0, limit, is_free: false, allocated: 0 }
     }
 
     pub(super) fn cost(&self) -> u64 {
@@ -44,6 +46,9 @@ impl<'a, 'e> Evaluation<'a, 'e> {
     }
 
     fn spend(&mut self, cost: u64) -> Result<(), EvaluationError> {
+        if self.is_free {
+            return Ok(());
+        }
         self.cost = self.cost.saturating_add(cost);
         if self.cost > self.limit { Err(EvaluationError::TooExpensive) } else { Ok(()) }
     }
@@ -63,11 +68,12 @@ impl<'a, 'e> Evaluation<'a, 'e> {
     }
 
     pub(super) fn value(&mut self, expression: &'e IdedExpr) -> Outcome<'a> {
-        let spent = self.cost;
+        let folds = !self.is_free
+            && matches!(expression.expr, Expr::List(_) | Expr::Map(_) | Expr::Call(_))
+            && is_constant(expression);
+        self.is_free |= folds;
         let value = self.value_at_a_cost(expression);
-        if matches!(expression.expr, Expr::List(_) | Expr::Map(_) | Expr::Call(_)) && is_constant(expression) {
-            self.cost = spent;
-        }
+        self.is_free &= !folds;
         value
     }
 
