@@ -117,15 +117,15 @@ fn install(core: &Core, definition: Definition<'_>) {
     }
 }
 
-/// Brings stored objects into the form in which the changed definition reads them: unknown fields gone, new defaults set.
+/// Shows stored objects as the changed definition reads them: unknown fields gone, new defaults set. What is stored stays
+/// until the next write.
 fn read_anew(core: &Core, definition: Definition<'_>) {
     let Ok(versions) = Versions::of(definition) else { return };
     let all = core.store.list(&collection(definition), &Range::default(), |_| true);
     for object in all.map(|page| page.objects).unwrap_or_default() {
-        let mut value = object.value().clone();
-        versions.read_anew(&mut value);
-        if value != *object.value()
-            && let Err(error) = core.store.amend(&object, value)
+        let content = versions.content(object.stored().clone());
+        if content.read != *object.value()
+            && let Err(error) = core.store.amend(&object, content)
         {
             // Somebody wrote it in the meantime, and by the new definition.
             tracing::debug!(definition = definition.name(), object = %object.key.name, ?error, "not read anew");

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::conversion_webhook::ConversionWebhook;
 use super::definition::{Definition, Version};
 use super::served::with_metadata;
+use crate::store::Content;
 
 /// The versions of one definition's objects: what each says, which is stored, and who knows how to get from one to
 /// another.
@@ -86,10 +87,26 @@ impl Versions {
         }
     }
 
-    /// Brings a stored object into the form in which this definition reads it, in its own version.
-    pub(super) fn read_anew(&self, object: &mut Value) {
-        self.coerce(object);
-        self.fill_in(object);
+    /// What an object is read as that is stored as `stored`: what its version doesn't know is not seen, and its defaults
+    /// are set.
+    pub(crate) fn content(&self, stored: Value) -> Content {
+        let mut read = stored.clone();
+        self.coerce(&mut read);
+        self.fill_in(&mut read);
+        let stored = Some(stored).filter(|stored| *stored != read);
+        Content { read, stored }
+    }
+
+    /// What is stored of an object that the server itself changes. A webhook isn't asked: the object then stays in the
+    /// version that it has.
+    pub(crate) fn content_of_changed(&self, mut object: Value) -> Content {
+        if self.webhook.is_none()
+            && let Some(members) = object.as_object_mut()
+        {
+            members.insert("apiVersion".to_owned(), self.storage().into());
+            self.coerce(&mut object);
+        }
+        self.content(object)
     }
 }
 

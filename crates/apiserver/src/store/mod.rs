@@ -13,11 +13,10 @@ use std::sync::Arc;
 use std::task::Waker;
 
 use parking_lot::Mutex;
-use serde_json::Value;
 
 pub(crate) use event::{Event, EventType};
 pub(crate) use history::HistoryLimits;
-pub(crate) use object::{Object, ObjectKey, encode_tail};
+pub(crate) use object::{Content, Object, ObjectKey, encode_tail};
 pub(crate) use snapshot::{Page, Range};
 pub(crate) use watch::{Watch, WatchEnd};
 
@@ -136,41 +135,43 @@ impl Store {
         parents: &[Arc<Object>],
         collection: &str,
         key: ObjectKey,
-        value: Value,
+        content: impl Into<Content>,
     ) -> Result<Arc<Object>, WriteError> {
-        let size = object::size(&value);
+        let content = content.into();
+        let size = object::size(content.stored());
         self.commit(collection, |state, name| {
             parents.iter().try_for_each(|parent| state.check_current(parent))?;
             if let Some(taken) = state.collections.get(name).and_then(|all| all.objects.get(&key)) {
                 return Err(WriteError::Exists(Arc::clone(taken)));
             }
             state.check_room(size, 0)?;
-            let object = Arc::new(Object::new(Arc::clone(name), key, state.revision + 1, value, size));
+            let object = Arc::new(Object::new(Arc::clone(name), key, state.revision + 1, content, size));
             Ok(Event::added(object))
         })
         .map(|event| Arc::clone(&event.object))
     }
 
     /// Replaces `current`, provided it still is what is stored.
-    pub(crate) fn update(&self, current: &Arc<Object>, value: Value) -> Result<Arc<Object>, WriteError> {
-        let size = object::size(&value);
+    pub(crate) fn update(&self, current: &Arc<Object>, content: impl Into<Content>) -> Result<Arc<Object>, WriteError> {
+        let content = content.into();
+        let size = object::size(content.stored());
         self.commit(&current.collection, |state, name| {
             state.check_current(current)?;
             state.check_room(size, current.size)?;
-            let object = Object::new(Arc::clone(name), current.key.clone(), state.revision + 1, value, size);
+            let object = Object::new(Arc::clone(name), current.key.clone(), state.revision + 1, content, size);
             Ok(Event::modified(Arc::new(object), Arc::clone(current)))
         })
         .map(|event| Arc::clone(&event.object))
     }
 
-    /// Replaces the content of `current` without a write, provided it still is what is stored: no revision is taken and no
-    /// watch hears of it. For what reading brings about: a definition changed what its stored objects mean.
-    pub(crate) fn amend(&self, current: &Arc<Object>, value: Value) -> Result<(), WriteError> {
-        let size = object::size(&value);
+    /// Replaces what `current` is read as, provided it still is what is stored: no revision is taken and no watch hears of
+    /// it. For what reading brings about: a definition changed what its stored objects mean.
+    pub(crate) fn amend(&self, current: &Arc<Object>, content: Content) -> Result<(), WriteError> {
+        let size = object::size(content.stored());
         let state = &mut *self.state.lock();
         state.check_current(current)?;
         let (name, key) = (Arc::clone(&current.collection), current.key.clone());
-        let object = Arc::new(Object::new(name, key.clone(), current.revision, value, size));
+        let object = Arc::new(Object::new(name, key.clone(), current.revision, content, size));
         if let Some(all) = state.collections.get_mut(&current.collection) {
             state.stored_bytes = state.stored_bytes.saturating_sub(current.size).saturating_add(size);
             all.objects.insert(key, object);
@@ -184,7 +185,8 @@ impl Store {
         self.commit(&current.collection, |state, name| {
             state.check_current(current)?;
             let value = current.value().clone();
-            let last = Object::new(Arc::clone(name), current.key.clone(), state.revision + 1, value, current.size);
+            let last =
+                Object::new(Arc::clone(name), current.key.clone(), state.revision + 1, value.into(), current.size);
             Ok(Event::deleted(Arc::new(last), Arc::clone(current)))
         })
         .map(|event| Arc::clone(&event.object))

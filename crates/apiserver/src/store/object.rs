@@ -19,6 +19,27 @@ impl ObjectKey {
     }
 }
 
+/// What an object is read as, and what is stored of it where that is something else: what a schema has forgotten, or
+/// without defaults that are set when it is read.
+#[derive(Debug)]
+pub(crate) struct Content {
+    pub(crate) read: Value,
+    pub(crate) stored: Option<Value>,
+}
+
+impl Content {
+    /// What is stored.
+    pub(crate) fn stored(&self) -> &Value {
+        self.stored.as_ref().unwrap_or(&self.read)
+    }
+}
+
+impl From<Value> for Content {
+    fn from(value: Value) -> Self {
+        Self { read: value, stored: None }
+    }
+}
+
 /// One object at one revision. It never changes.
 #[derive(Debug)]
 pub(crate) struct Object {
@@ -27,39 +48,46 @@ pub(crate) struct Object {
     pub(crate) revision: u64,
     /// About the bytes that the object takes as JSON.
     pub(crate) size: usize,
-    value: Value,
+    content: Content,
     tail: OnceLock<Bytes>,
     protobuf: OnceLock<Bytes>,
 }
 
 impl Object {
-    /// `value.metadata.resourceVersion` becomes `revision`.
-    pub(super) fn new(collection: Arc<str>, key: ObjectKey, revision: u64, mut value: Value, size: usize) -> Self {
-        if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
-            metadata.insert("resourceVersion".to_owned(), Value::String(revision.to_string()));
+    /// `metadata.resourceVersion` becomes `revision`.
+    pub(super) fn new(collection: Arc<str>, key: ObjectKey, revision: u64, mut content: Content, size: usize) -> Self {
+        for value in [Some(&mut content.read), content.stored.as_mut()].into_iter().flatten() {
+            if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
+                metadata.insert("resourceVersion".to_owned(), Value::String(revision.to_string()));
+            }
         }
-        Self { collection, key, revision, size, value, tail: OnceLock::new(), protobuf: OnceLock::new() }
+        Self { collection, key, revision, size, content, tail: OnceLock::new(), protobuf: OnceLock::new() }
     }
 
     /// The same object at the same revision, in another version of its kind.
     pub(crate) fn shown_as(&self, value: Value) -> Self {
-        Self::new(Arc::clone(&self.collection), self.key.clone(), self.revision, value, self.size)
+        Self::new(Arc::clone(&self.collection), self.key.clone(), self.revision, value.into(), self.size)
     }
 
     /// The whole object, `resourceVersion` included.
     pub(crate) fn value(&self) -> &Value {
-        &self.value
+        &self.content.read
+    }
+
+    /// What is stored of it, before reading makes of it what it means today.
+    pub(crate) fn stored(&self) -> &Value {
+        self.content.stored()
     }
 
     /// The object's JSON after `apiVersion` and `kind`, closing brace included: what is the same wherever the object
     /// shows. Encoded once and shared by all readers.
     pub(crate) fn tail(&self) -> Bytes {
-        self.tail.get_or_init(|| encode_tail(&self.value)).clone()
+        self.tail.get_or_init(|| encode_tail(self.value())).clone()
     }
 
     /// The object as protocol buffers, without an envelope. Encoded once and shared by all readers.
     pub(crate) fn protobuf(&self) -> Bytes {
-        self.protobuf.get_or_init(|| protobuf::encode_message(&self.value).into()).clone()
+        self.protobuf.get_or_init(|| protobuf::encode_message(self.value()).into()).clone()
     }
 }
 

@@ -15,7 +15,7 @@ use crate::core::Core;
 use crate::custom::Versions;
 use crate::resource::Resource;
 use crate::status::ApiError;
-use crate::store::Object;
+use crate::store::{Content, Object};
 
 fn version_of(object: &Value) -> &str {
     object.get("apiVersion").and_then(Value::as_str).unwrap_or_default()
@@ -80,13 +80,11 @@ pub(super) async fn seen_all(
     Ok(seen.collect())
 }
 
-/// What a request's object is stored as; `None` where that is the object itself.
-pub(super) async fn stored_form(call: &Call, object: &Value) -> Result<Option<Value>, ApiError> {
-    let Some(versions) = call.resource.strategy.versions() else { return Ok(None) };
-    let mut form = to_version(&call.core, &versions, object, &versions.storage()).await?;
-    // Whoever reads it finds the defaults of the version that it is stored in.
-    versions.fill_in(&mut form);
-    Ok(Some(form))
+/// What a request's object is stored as, in the version in which its kind is stored.
+pub(super) async fn content(call: &Call, object: Value) -> Result<Content, ApiError> {
+    let Some(versions) = call.resource.strategy.versions() else { return Ok(object.into()) };
+    let stored = to_version(&call.core, &versions, object, &versions.storage()).await?;
+    Ok(versions.content(stored))
 }
 
 /// An object of a request in the version of another resource of the same kind. What subresources have in its place, such
@@ -102,14 +100,15 @@ pub(crate) async fn of_other<'a>(
     }
     match other.strategy.versions().filter(|versions| versions.webhook().is_some()) {
         Some(versions) if version_of(object) != other.api_version() => {
-            to_version(&call.core, &versions, object, &other.api_version()).await.map(|value| Some(Cow::Owned(value)))
+            to_version(&call.core, &versions, object.clone(), &other.api_version())
+                .await
+                .map(|value| Some(Cow::Owned(value)))
         }
         _ => Ok(Some(view(other, object))),
     }
 }
 
-async fn to_version(core: &Core, versions: &Versions, object: &Value, wanted: &str) -> Result<Value, ApiError> {
-    let mut object = object.clone();
+async fn to_version(core: &Core, versions: &Versions, mut object: Value, wanted: &str) -> Result<Value, ApiError> {
     if version_of(&object) == wanted {
         return Ok(object);
     }
@@ -152,7 +151,7 @@ pub(super) async fn answer(call: &Call, reply: Reply) -> Result<Reply, ApiError>
         Reply::Made(code, mut object) if is_of_kind(resource, &object) => {
             if version_of(&object) != resource.api_version() {
                 versions.fill_in(&mut object);
-                object = to_version(&call.core, &versions, &object, &resource.api_version()).await?;
+                object = to_version(&call.core, &versions, object, &resource.api_version()).await?;
             }
             Reply::Made(code, object)
         }

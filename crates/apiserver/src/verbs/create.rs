@@ -111,20 +111,16 @@ async fn attempt_create(
     if !errors.is_empty() {
         return Err(ApiError::invalid(resource.storage_name().group, &resource.kind, &name, &errors));
     }
-    let form = Box::pin(conversion::stored_form(call, &object)).await;
-    let form = form.inspect_err(|_| {
-        let key = ObjectKey::new(call.namespace.as_str(), name.as_str());
-        resource.strategy.not_created(&key, None, &call.core);
-    })?;
-    let object = form.unwrap_or(object);
     let key = ObjectKey::new(call.namespace.as_str(), name);
+    let content = Box::pin(conversion::content(call, object)).await;
+    let content = content.inspect_err(|_| resource.strategy.not_created(&key, None, &call.core))?;
     if options.dry_run {
         if let Some(taken) = call.core.store.get(&call.collection(), &key) {
             return Ok(Attempt::Taken(exists(resource, &key.name, taken.value())));
         }
-        return Ok(Attempt::Done(Reply::Made(StatusCode::CREATED, object)));
+        return Ok(Attempt::Done(Reply::Made(StatusCode::CREATED, content.read)));
     }
-    match call.core.store.create_under(&parents, &call.collection(), key.clone(), object) {
+    match call.core.store.create_under(&parents, &call.collection(), key.clone(), content) {
         Ok(stored) => {
             resource.strategy.committed(Change { old: None, new: Some(stored.value()) }, &call.core);
             Ok(Attempt::Done(Reply::Stored(StatusCode::CREATED, stored)))

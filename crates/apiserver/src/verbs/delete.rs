@@ -162,7 +162,11 @@ fn attempt(
     if options.dry_run {
         return Ok(Some(Deleted::Pending(Pending::DryRun(next))));
     }
-    match core.store.update(stored, next) {
+    let content = match resource.strategy.versions() {
+        Some(versions) => versions.content_of_changed(next),
+        None => next.into(),
+    };
+    match core.store.update(stored, content) {
         Ok(written) => {
             let change = Change { old: Some(stored.value()), new: Some(written.value()) };
             resource.strategy.committed(change, core);

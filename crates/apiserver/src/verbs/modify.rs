@@ -16,7 +16,7 @@ use crate::pipeline::decode;
 use crate::pipeline::query::unsigned;
 use crate::resource::Resource;
 use crate::status::ApiError;
-use crate::store::{Object, WriteError};
+use crate::store::{Content, Object, WriteError};
 use crate::strategy::StrategyContext;
 
 /// A change that does not depend on a resourceVersion is tried again so often when others write in between.
@@ -82,15 +82,15 @@ async fn attempt(
     } else {
         admission::validate(call, Operation::Update, &new, Some(live), options).await?;
     }
-    let form = Box::pin(conversion::stored_form(call, &new)).await?;
-    let unchanged = form.as_ref().map_or(new == *live, |form| form == stored.value());
-    if unchanged {
+    let content = Box::pin(conversion::content(call, new)).await?;
+    // Where the schema has changed, even what reads the same is written.
+    if content.stored() == stored.stored() {
         return Ok(Some(Reply::Stored(StatusCode::OK, Arc::clone(stored))));
     }
     if options.dry_run {
-        return Ok(Some(Reply::Made(StatusCode::OK, form.unwrap_or(new))));
+        return Ok(Some(Reply::Made(StatusCode::OK, content.read)));
     }
-    commit(call, stored, form.unwrap_or(new))
+    commit(call, stored, content)
 }
 
 /// Whether the request writes the object's scale, which is what admission then looks at.
@@ -99,24 +99,31 @@ fn is_scale(call: &Call) -> bool {
 }
 
 /// Stores the changed object, or removes it when nothing keeps it any more.
-fn commit(call: &Call, stored: &Arc<Object>, new: Value) -> Result<Option<Reply>, ApiError> {
+fn commit(call: &Call, stored: &Arc<Object>, content: Content) -> Result<Option<Reply>, ApiError> {
     let resource = &call.resource;
-    let goes = fields::is_deleting(&new)
-        && fields::finalizers(&new).is_empty()
-        && fields::get(&new, "deletionGracePeriodSeconds").and_then(Value::as_i64).unwrap_or_default() == 0
-        && !lifecycle::is_kept(resource, &new);
-    let written = if goes { call.core.store.delete(stored) } else { call.core.store.update(stored, new.clone()) };
-    let written = match written {
-        Ok(written) => written,
-        Err(WriteError::Changed | WriteError::Exists(_)) => return Ok(None),
-        Err(error) => return Err(unwritable(resource, &stored.key.name, &error)),
+    let new = &content.read;
+    let goes = fields::is_deleting(new)
+        && fields::finalizers(new).is_empty()
+        && fields::get(new, "deletionGracePeriodSeconds").and_then(Value::as_i64).unwrap_or_default() == 0
+        && !lifecycle::is_kept(resource, new);
+    let refused = |error| match error {
+        WriteError::Changed | WriteError::Exists(_) => Ok(None),
+        error => Err(unwritable(resource, &stored.key.name, &error)),
     };
     if goes {
+        if let Err(error) = call.core.store.delete(stored) {
+            return refused(error);
+        }
         committed(call, Some(stored.value()), None);
-        return Ok(Some(Reply::Made(StatusCode::OK, new)));
+        return Ok(Some(Reply::Made(StatusCode::OK, content.read)));
     }
-    committed(call, Some(stored.value()), Some(written.value()));
-    Ok(Some(Reply::Stored(StatusCode::OK, written)))
+    match call.core.store.update(stored, content) {
+        Ok(written) => {
+            committed(call, Some(stored.value()), Some(written.value()));
+            Ok(Some(Reply::Stored(StatusCode::OK, written)))
+        }
+        Err(error) => refused(error),
+    }
 }
 
 /// The revision and uid that the new object names must be the stored ones.
