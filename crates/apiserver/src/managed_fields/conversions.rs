@@ -112,8 +112,9 @@ impl<'a> Conversions<'a> {
     }
 
     fn built_in(&self, object: &Value, api_version: &str) -> Result<Versioned, ConversionError> {
+        // A kind of another group is another one, even where both are stored as one.
         let is_same = |other: &Arc<Resource>| {
-            other.api_version() == api_version && other.storage_name() == self.resource.storage_name()
+            other.api_version() == api_version && other.group_resource() == self.resource.group_resource()
         };
         let other = self.core.registry.all().into_iter().find(is_same).ok_or(ConversionError::UnknownVersion)?;
         let object = view(&other, object).into_owned();

@@ -13,7 +13,7 @@ use crate::body::Body;
 use crate::protobuf;
 use crate::status::{ApiError, quote};
 use crate::table;
-use crate::verbs::{Call, Items, Reply};
+use crate::verbs::{Call, Items, Reply, outline};
 
 /// A failure as a `Status` object, in JSON when the client accepts nothing else that this server makes.
 pub(crate) fn error(parts: &Parts, error: &ApiError) -> Response<Body> {
@@ -67,7 +67,8 @@ pub(crate) fn reply(parts: &Parts, call: &Call, reply: Reply) -> Response<Body> 
         Reply::List(items) if form == Form::Object && is_plain(parts, call) => {
             (StatusCode::OK, represent::list_json(resource, &items))
         }
-        Reply::Stored(code, object) => (code, shown(parts, call, &formed(call, &call.view(&object)))),
+        Reply::Stored(code, object) if form == Form::Object => (code, shown(parts, call, &call.view(&object))),
+        Reply::Stored(code, object) => (code, shown(parts, call, &formed(call, &outline(resource, object.value())))),
         Reply::Made(code, object) if object.get("kind").and_then(Value::as_str) == Some(&resource.kind) => {
             (code, shown(parts, call, &formed(call, &object)))
         }
@@ -104,7 +105,7 @@ fn formed_list(call: &Call, items: &Items) -> Value {
         Form::Object => represent::list_value(&call.resource, items),
         Form::Partial => table::in_version(represent::partial_list(items), call.accept.is_beta),
         Form::Table => {
-            let objects: Vec<_> = items.objects.iter().map(|object| call.view(object)).collect();
+            let objects: Vec<_> = items.objects.iter().map(|object| outline(&call.resource, object.value())).collect();
             let metadata = Value::Object(items.metadata.clone());
             let table = call.table().render(objects.iter().map(AsRef::as_ref), metadata, call.core.ambient.now());
             table::in_version(table, call.accept.is_beta)

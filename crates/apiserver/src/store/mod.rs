@@ -125,7 +125,12 @@ impl Store {
 
     /// Stores a new object.
     #[cfg(test)]
-    pub(crate) fn create(&self, collection: &str, key: ObjectKey, value: Value) -> Result<Arc<Object>, WriteError> {
+    pub(crate) fn create(
+        &self,
+        collection: &str,
+        key: ObjectKey,
+        value: serde_json::Value,
+    ) -> Result<Arc<Object>, WriteError> {
         self.create_under(&[], collection, key, value)
     }
 

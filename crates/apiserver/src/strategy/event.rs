@@ -42,8 +42,8 @@ impl Strategy for Event {
         true
     }
 
-    fn orphans_by_default(&self) -> bool {
-        true
+    fn has_dependents(&self) -> bool {
+        false
     }
 
     fn validate(&self, object: &Value) -> Errors {
@@ -60,7 +60,7 @@ impl Strategy for Event {
             if at(new, "series") != at(old, "series") {
                 series(new, &mut errors);
             }
-            for field in ["regarding", "reason", "note", "type", "eventTime", "action", "related"] {
+            for field in FIXED {
                 let mut wrong = Errors::new();
                 immutable(new, old, field, &mut wrong);
                 errors
@@ -117,14 +117,22 @@ impl Strategy for Event {
         fields
     }
 
+    fn storage_version(&self) -> Option<&'static str> {
+        Some("v1")
+    }
+
     fn convert(&self, object: &mut Value, api_version: &str, kind: &str) {
         let Some(fields) = object.as_object_mut() else { return };
         for (core, events) in NAMES {
             let (from, to) = if api_version == "v1" { (*events, *core) } else { (*core, *events) };
             rename(fields, from, to);
         }
-        if api_version != "v1" {
-            // Only the core group writes who reported when nobody did.
+        // Only the core group writes who reported when nobody did.
+        if api_version == "v1" {
+            for key in ["reportingComponent", "reportingInstance"] {
+                fields.entry(key).or_insert_with(|| json!(""));
+            }
+        } else {
             for key in ["reportingController", "reportingInstance"] {
                 if fields.get(key) == Some(&json!("")) {
                     fields.remove(key);
@@ -145,6 +153,21 @@ fn rename(fields: &mut Fields, from: &str, to: &str) {
 fn core_name(field: &str) -> &str {
     NAMES.iter().find(|(_, events)| *events == field).map_or(field, |(core, _)| core)
 }
+
+/// What can't be changed through the newer group, by its names there.
+const FIXED: [&str; 11] = [
+    "regarding",
+    "reason",
+    "note",
+    "deprecatedSource",
+    "deprecatedFirstTimestamp",
+    "deprecatedLastTimestamp",
+    "deprecatedCount",
+    "type",
+    "eventTime",
+    "action",
+    "related",
+];
 
 impl Event {
     fn api_version(&self) -> &'static str {

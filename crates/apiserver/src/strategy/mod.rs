@@ -56,6 +56,7 @@ use serde_json::Value;
 
 pub(crate) use self::built_in::strategy_for;
 pub(crate) use self::defaulting::write_nulls;
+pub(crate) use self::horizontal_pod_autoscaler::second as newer_autoscaler;
 pub(crate) use self::persistent_volume_claim::CLASS as CLASS_ANNOTATION;
 pub(crate) use self::pod::{quality_of_service, set_condition};
 pub(crate) use self::pod_spec::together;
@@ -208,6 +209,11 @@ pub(crate) trait Strategy: Debug + Send + Sync {
         false
     }
 
+    /// Whether a deletion waits for dependents, or for them to be orphaned, where it is asked to.
+    fn has_dependents(&self) -> bool {
+        true
+    }
+
     /// Whether dependents are orphaned when a delete names no propagation policy.
     fn orphans_by_default(&self) -> bool {
         false
@@ -243,7 +249,12 @@ pub(crate) trait Strategy: Debug + Send + Sync {
         }
     }
 
-    /// The versions between which objects are converted, where the kind has a version in which all are stored.
+    /// `apiVersion` of objects as they are stored, for kinds that are Go types and are served in several versions.
+    fn storage_version(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The versions between which custom objects are converted.
     fn versions(&self) -> Option<Arc<Versions>> {
         None
     }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::age;
 use super::column::{at, count_at, items_at, text_at};
+use crate::strategy::newer_autoscaler;
 
 /// A list that is cut after three.
 fn at_most_three(all: &[String]) -> Value {
@@ -112,6 +113,7 @@ pub(super) fn autoscaler_least(object: &Value) -> Value {
 
 /// The reference shows the targets of the newer version, whichever is asked for.
 pub(super) fn autoscaler_targets(object: &Value) -> Value {
+    let object = &newer_autoscaler(object);
     let metrics = items_at(object, "spec.metrics");
     let current = items_at(object, "status.currentMetrics");
     let shown: Vec<String> =

@@ -11,11 +11,14 @@ mod pod;
 mod selector_text;
 mod service;
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use self::layout::Layout;
 use crate::resource::Resource;
+use crate::verbs::view;
 
 /// What a row holds of its object (`includeObject`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,12 +49,13 @@ impl IncludeObject {
 pub(crate) struct Table {
     layout: Layout,
     include: IncludeObject,
+    resource: Arc<Resource>,
 }
 
 impl Table {
     /// The table of a resource: its own columns, or those of every kind.
-    pub(crate) fn new(resource: &Resource, include: IncludeObject) -> Self {
-        Self { layout: Layout::of(resource), include }
+    pub(crate) fn new(resource: &Arc<Resource>, include: IncludeObject) -> Self {
+        Self { layout: Layout::of(resource), include, resource: Arc::clone(resource) }
     }
 
     /// A whole table. `metadata` is that of the list, or of the one object.
@@ -78,7 +82,7 @@ impl Table {
     fn row(&self, object: &Value, now: Timestamp) -> Value {
         let included = match self.include {
             IncludeObject::Metadata => partial(object),
-            IncludeObject::Object => object.clone(),
+            IncludeObject::Object => view(&self.resource, object).into_owned(),
             IncludeObject::None => Value::Null,
         };
         json!({"cells": self.layout.cells(object, now), "object": included})

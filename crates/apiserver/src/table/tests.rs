@@ -121,7 +121,7 @@ fn a_custom_resource_shows_the_columns_it_declares() {
         "status": {"conditions": [{"type": "Ready", "status": "True"}]},
     });
     let empty = json!({"metadata": {"name": "b"}, "spec": {}});
-    let table = Table::new(&resource, IncludeObject::None);
+    let table = Table::new(&Arc::new(resource), IncludeObject::None);
     let rendered = table.render([&full, &empty], json!({}), Timestamp::UNIX_EPOCH);
     assert_eq!(rendered["rows"][0]["cells"], json!(["a", 3, "True", "60s", null, "[\"x\",\"y\"]"]));
     assert_eq!(rendered["rows"][1]["cells"], json!(["b", null, null, null, null, null]));

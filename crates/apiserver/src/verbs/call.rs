@@ -91,6 +91,11 @@ impl Call {
     }
 }
 
+/// A stored object as tables and metadata alone show it: one of a built-in kind in the version in which it is stored.
+pub(crate) fn outline<'a>(resource: &Resource, object: &'a Value) -> Cow<'a, Value> {
+    if resource.strategy.storage_version().is_some() { Cow::Borrowed(object) } else { view(resource, object) }
+}
+
 /// A stored object in the version of `resource`.
 pub(crate) fn view<'a>(resource: &Resource, object: &'a Value) -> Cow<'a, Value> {
     let stored = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default();

@@ -43,6 +43,9 @@ pub(super) async fn seen_to_change(call: &Call, object: &Arc<Object>) -> Result<
 }
 
 async fn one(call: &Call, object: &Arc<Object>) -> Result<Arc<Object>, ApiError> {
+    if call.resource.strategy.storage_version().is_some() {
+        return Ok(viewed(&call.resource, Arc::clone(object)));
+    }
     let seen = seen_all(&call.core, &call.resource, vec![Arc::clone(object)]).await?;
     Ok(seen.into_iter().next().unwrap_or_else(|| Arc::clone(object)))
 }
@@ -51,22 +54,28 @@ fn undecodable(object: &Object, error: &ApiError) -> String {
     format!("object not decodable revision={}: {}", object.revision, error.message())
 }
 
-/// Stored objects in the version of a resource, in their order. Errors: 500, the webhook didn't convert them.
+fn viewed(resource: &Resource, object: Arc<Object>) -> Arc<Object> {
+    match view(resource, object.value()) {
+        Cow::Borrowed(_) => object,
+        Cow::Owned(value) => Arc::new(object.shown_as(value)),
+    }
+}
+
+/// Stored objects in the version of a resource, in their order; those of built-in kinds stay as they are until it is
+/// known in which form they are shown. Errors: 500, the webhook didn't convert them.
 pub(super) async fn seen_all(
     core: &Core,
     resource: &Resource,
     objects: Vec<Arc<Object>>,
 ) -> Result<Vec<Arc<Object>>, ApiError> {
     let wanted = resource.api_version();
-    if objects.iter().all(|object| version_of(object.value()) == wanted) {
+    if resource.strategy.storage_version().is_some()
+        || objects.iter().all(|object| version_of(object.value()) == wanted)
+    {
         return Ok(objects);
     }
     let Some(versions) = resource.strategy.versions().filter(|versions| versions.webhook().is_some()) else {
-        let seen = |object: Arc<Object>| match view(resource, object.value()) {
-            Cow::Borrowed(_) => object,
-            Cow::Owned(value) => Arc::new(object.shown_as(value)),
-        };
-        return Ok(objects.into_iter().map(seen).collect());
+        return Ok(objects.into_iter().map(|object| viewed(resource, object)).collect());
     };
     let filled = objects.iter().map(|object| {
         let mut value = object.value().clone();
@@ -82,9 +91,24 @@ pub(super) async fn seen_all(
 
 /// What a request's object is stored as, in the version in which its kind is stored.
 pub(super) async fn content(call: &Call, object: Value) -> Result<Content, ApiError> {
-    let Some(versions) = call.resource.strategy.versions() else { return Ok(object.into()) };
+    let Some(versions) = call.resource.strategy.versions() else { return Ok(built_in(&call.resource, object)) };
     let stored = to_version(&call.core, &versions, object, &versions.storage()).await?;
     Ok(versions.content(stored))
+}
+
+/// The same for an object that the server itself changes, for which no webhook is asked.
+pub(super) fn content_of_changed(resource: &Resource, object: Value) -> Content {
+    match resource.strategy.versions() {
+        Some(versions) => versions.content_of_changed(object),
+        None => built_in(resource, object),
+    }
+}
+
+fn built_in(resource: &Resource, mut object: Value) -> Content {
+    if let Some(storage) = resource.strategy.storage_version().filter(|storage| *storage != version_of(&object)) {
+        resource.strategy.convert(&mut object, storage, &resource.kind);
+    }
+    object.into()
 }
 
 /// An object of a request in the version of another resource of the same kind. What subresources have in its place, such
@@ -141,7 +165,15 @@ async fn converted(
 /// A verb's answer with its objects in the version of the request.
 pub(super) async fn answer(call: &Call, reply: Reply) -> Result<Reply, ApiError> {
     let resource = &call.resource;
-    let Some(versions) = resource.strategy.versions() else { return Ok(reply) };
+    let Some(versions) = resource.strategy.versions() else {
+        return Ok(match reply {
+            Reply::Made(code, mut object) if is_stored_form(resource, &object) => {
+                resource.strategy.convert(&mut object, &resource.api_version(), &resource.kind);
+                Reply::Made(code, object)
+            }
+            reply => reply,
+        });
+    };
     Ok(match reply {
         Reply::Stored(code, object) => Reply::Stored(code, seen(call, &object).await?),
         Reply::List(items) => {
@@ -157,6 +189,12 @@ pub(super) async fn answer(call: &Call, reply: Reply) -> Result<Reply, ApiError>
         }
         other => other,
     })
+}
+
+/// Whether an object of a built-in kind has the version in which it is stored.
+fn is_stored_form(resource: &Resource, object: &Value) -> bool {
+    resource.strategy.storage_version() == Some(version_of(object))
+        && object.get("kind").and_then(Value::as_str) == Some(&resource.kind)
 }
 
 fn is_of_kind(resource: &Resource, object: &Value) -> bool {

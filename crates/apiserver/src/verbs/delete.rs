@@ -162,11 +162,7 @@ fn attempt(
     if options.dry_run {
         return Ok(Some(Deleted::Pending(Pending::DryRun(next))));
     }
-    let content = match resource.strategy.versions() {
-        Some(versions) => versions.content_of_changed(next),
-        None => next.into(),
-    };
-    match core.store.update(stored, content) {
+    match core.store.update(stored, conversion::content_of_changed(resource, next)) {
         Ok(written) => {
             let change = Change { old: Some(stored.value()), new: Some(written.value()) };
             resource.strategy.committed(change, core);
@@ -241,6 +237,7 @@ fn finalizers(resource: &Resource, live: &Value, options: &DeleteOptions) -> Vec
         }
     };
     let added = match asked.unwrap_or_else(inherited) {
+        _ if !resource.strategy.has_dependents() => None,
         Propagation::Orphan => Some(ORPHAN),
         Propagation::Foreground => Some(FOREGROUND),
         Propagation::Background => None,

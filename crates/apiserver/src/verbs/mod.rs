@@ -30,7 +30,7 @@ mod watch;
 mod watch_stream;
 mod write_options;
 
-pub(crate) use call::{Call, view};
+pub(crate) use call::{Call, outline, view};
 pub(crate) use create::{create, set_defaults};
 pub(crate) use delete::delete_object;
 pub(crate) use delete_options::DeleteOptions;

@@ -71,7 +71,7 @@ async fn attempt(
     owners::drop_duplicates(call, &mut new, true);
     check_preconditions(call, options, &mut new, stored)?;
     check_escalation(call, &new, Some(live))?;
-    prepare(call, &mut new, live);
+    prepare(call, &mut new, live, stored);
     Tracking::settle(live, &mut new);
     check(call, options, &mut new, live)?;
     if call.subresource.is_none() {
@@ -169,7 +169,7 @@ pub(super) fn storage_path(resource: &Resource, stored: &Object) -> String {
 }
 
 /// Carries over what this endpoint does not change and counts the generation.
-fn prepare(call: &Call, new: &mut Value, live: &Value) {
+fn prepare(call: &Call, new: &mut Value, live: &Value, stored: &Object) {
     let resource = &call.resource;
     let strategy = &resource.strategy;
     match call.subresource.as_deref() {
@@ -180,7 +180,9 @@ fn prepare(call: &Call, new: &mut Value, live: &Value) {
     validate::carry_over(new, live);
     strategy.prepare_update(new, live, call.subresource.as_deref());
     let counts = call.subresource.as_deref() != Some("status");
-    if counts && strategy.tracks_generation() && strategy.generation_changes(new, live, resource.has_status()) {
+    // What the version of the request can't say in the same way has changed.
+    let before = if strategy.storage_version().is_some() { stored.value() } else { live };
+    if counts && strategy.tracks_generation() && strategy.generation_changes(new, before, resource.has_status()) {
         let generation = fields::get(live, "generation").and_then(Value::as_i64).unwrap_or_default();
         fields::set(new, "generation", generation.saturating_add(1));
     }

@@ -12,7 +12,7 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::call::view;
+use super::call::{outline, view};
 use super::list_options::Selection;
 use super::{Call, conversion};
 use crate::core::Core;
@@ -234,7 +234,8 @@ impl EventEncoder {
             (Form::Object, Encoding::Protobuf) => {
                 protobuf::watch_frame(kind, &represent::stored_protobuf(&self.resource, object))
             }
-            _ => self.value(kind, &view(&self.resource, object.value())),
+            (Form::Object, Encoding::Yaml) => self.value(kind, &view(&self.resource, object.value())),
+            (Form::Partial | Form::Table, _) => self.value(kind, &outline(&self.resource, object.value())),
         }
     }
 

@@ -79,6 +79,9 @@ pub(super) fn to_second(autoscaler: &mut Fields) {
         }
     }
     let Some(status) = autoscaler.get_mut("status").and_then(Value::as_object_mut) else { return };
+    if status.get("currentReplicas") == Some(&json!(0)) {
+        status.remove("currentReplicas");
+    }
     let utilization = status.remove("currentCPUUtilizationPercentage");
     if let Some(current) = current.filter(Value::is_array) {
         let all: Vec<_> = items(&json!({"all": current}), "all").iter().map(current_metric).collect();

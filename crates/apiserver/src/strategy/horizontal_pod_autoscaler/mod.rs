@@ -62,6 +62,10 @@ impl Strategy for HorizontalPodAutoscaler {
         if subresource.is_some() { validation::validate_status(&second(new)) } else { self.validate(new) }
     }
 
+    fn storage_version(&self) -> Option<&'static str> {
+        Some("autoscaling/v2")
+    }
+
     fn convert(&self, object: &mut Value, api_version: &str, kind: &str) {
         if let Some(fields) =
             object.as_object_mut().filter(|fields| fields.get("apiVersion") != Some(&json!(api_version)))
@@ -78,7 +82,7 @@ impl Strategy for HorizontalPodAutoscaler {
 }
 
 /// The object in the newer version, in which its rules are written.
-fn second(object: &Value) -> Value {
+pub(crate) fn second(object: &Value) -> Value {
     let mut object = object.clone();
     if object.get("apiVersion") == Some(&json!("autoscaling/v1")) {
         HorizontalPodAutoscaler::Second.convert(&mut object, "autoscaling/v2", "HorizontalPodAutoscaler");

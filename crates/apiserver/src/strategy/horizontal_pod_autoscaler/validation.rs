@@ -30,7 +30,7 @@ pub(super) fn validate(autoscaler: &Value) -> Errors {
     }
     let most_path = path.child("maxReplicas");
     if most == 0 {
-        errors.push(FieldError::required(&most_path, "must be set and greater than 0"));
+        errors.push(FieldError::required(&most_path, ""));
     } else if most < 0 {
         errors.push(FieldError::invalid(&most_path, most, "must be greater than or equal to 1"));
     }
