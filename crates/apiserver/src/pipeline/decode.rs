@@ -7,7 +7,7 @@ use controller_runtime_schema::{FieldError, FieldPath, Schema, prune};
 use serde_json::Value;
 
 use super::parse::{self, Document, KeyProblem};
-use super::typed;
+use super::{typed, unserved};
 use crate::catalogue::catalogue;
 use crate::custom;
 use crate::metadata::fields;
@@ -262,7 +262,7 @@ fn check_kind(call: &Call, value: &mut Value) -> Result<(), ApiError> {
                 FieldError::invalid(&FieldPath::new("kind"), kind.as_str(), format!("must be {}", resource.kind));
             return Err(ApiError::invalid(&resource.group, &kind, fields::text(value, "name"), &[error]));
         }
-        if kind == resource.kind && was_served(&api_version, &kind) {
+        if kind == resource.kind && unserved::is_read(&api_version, &kind) {
             return Err(ApiError::bad_request(format!(
                 "the API version in the data ({api_version}) does not match the expected API version ({})",
                 resource.api_version()
@@ -278,23 +278,6 @@ fn check_kind(call: &Call, value: &mut Value) -> Result<(), ApiError> {
         }
     }
     Ok(())
-}
-
-/// Kinds that kube-apiserver still reads in versions that it doesn't serve any more.
-const READ: [(&str, &[&str]); 9] = [
-    ("extensions/v1beta1", &["DaemonSet", "Deployment", "Ingress", "NetworkPolicy", "ReplicaSet"]),
-    ("apps/v1beta1", &["ControllerRevision", "Deployment", "StatefulSet"]),
-    ("apps/v1beta2", &["ControllerRevision", "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"]),
-    ("autoscaling/v2beta1", &["HorizontalPodAutoscaler"]),
-    ("autoscaling/v2beta2", &["HorizontalPodAutoscaler"]),
-    ("batch/v1beta1", &["CronJob"]),
-    ("events.k8s.io/v1beta1", &["Event"]),
-    ("networking.k8s.io/v1beta1", &["Ingress", "IngressClass"]),
-    ("policy/v1beta1", &["PodDisruptionBudget"]),
-];
-
-fn was_served(api_version: &str, kind: &str) -> bool {
-    READ.iter().any(|(version, kinds)| *version == api_version && kinds.contains(&kind))
 }
 
 /// 400 for a body that is of another kind than `wanted`, which stands in a package of Go.
@@ -326,9 +309,11 @@ pub(crate) const SCHEME: &str = "in scheme \"pkg/runtime/scheme.go:111\"";
 fn is_registered(api_version: &str, kind: &str) -> bool {
     let single = kind.strip_suffix("List").unwrap_or(kind);
     let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
-    catalogue().resources().any(|(of, resource)| {
-        of.group == group && of.version == version && (resource.kind == kind || resource.kind == single)
-    })
+    unserved::is_read(api_version, kind)
+        || unserved::is_read(api_version, single)
+        || catalogue().resources().any(|(of, resource)| {
+            of.group == group && of.version == version && (resource.kind == kind || resource.kind == single)
+        })
 }
 
 fn cannot_be_handled(value: &Value, resource: &Resource) -> String {

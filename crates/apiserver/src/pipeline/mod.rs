@@ -19,6 +19,7 @@ pub(crate) mod represent;
 pub(crate) mod resolve;
 pub(crate) mod respond;
 mod typed;
+mod unserved;
 mod version;
 
 use std::sync::Arc;

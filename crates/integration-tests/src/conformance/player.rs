@@ -271,7 +271,13 @@ impl Play {
             }
         }
         let body = match step.watch {
-            Some(count) if code == 200 => events(body, count).await.map_err(|error| format!("{send}: {error}"))?,
+            Some(count) if code == 200 => {
+                for other in &step.meanwhile {
+                    Box::pin(self.send(other)).await?;
+                }
+                let (events, ended) = events(body, count).await.map_err(|error| format!("{send}: {error}"))?;
+                if step.meanwhile.is_empty() { events } else { json!({"events": events, "ended": ended}) }
+            }
             _ => {
                 let bytes =
                     timeout(WITHIN, body.collect()).await.map_err(|_| format!("{send}: the body doesn't end"))?;
@@ -386,14 +392,19 @@ fn document(bytes: &[u8]) -> Value {
     })
 }
 
-/// The first events of a stream.
-async fn events(body: Body, count: usize) -> Result<Value, String> {
+/// The first events of a stream, and whether it ended with them.
+async fn events(body: Body, count: usize) -> Result<(Value, bool), String> {
     let mut body = body;
     let mut bytes = Vec::new();
+    let mut ended = false;
     let lines = |bytes: &[u8]| bytes.split(|byte| *byte == b'\n').skip(1).count();
     while lines(&bytes) < count {
         match timeout(SILENCE, body.frame()).await {
-            Err(_) | Ok(None) => break,
+            Err(_) => break,
+            Ok(None) => {
+                ended = true;
+                break;
+            }
             Ok(Some(frame)) => {
                 let frame = frame.map_err(|error| error.to_string())?;
                 bytes.extend_from_slice(frame.data_ref().map_or(&[][..], |data| data));
@@ -401,5 +412,5 @@ async fn events(body: Body, count: usize) -> Result<Value, String> {
         }
     }
     let text = String::from_utf8_lossy(&bytes);
-    Ok(text.lines().take(count).map(|line| document(line.as_bytes())).collect())
+    Ok((text.lines().take(count).map(|line| document(line.as_bytes())).collect(), ended))
 }

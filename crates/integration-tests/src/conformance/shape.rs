@@ -9,6 +9,7 @@ pub(crate) fn shape(transcript: &Transcript, answers: &[Value]) -> String {
     let steps: Vec<Value> = transcript
         .steps
         .iter()
+        .flat_map(|step| std::iter::once(step).chain(&step.meanwhile))
         .map(|step| json!([step.send, step.headers, step.body, step.text, step.bytes, step.asked]))
         .collect();
     let mut names = BTreeSet::new();

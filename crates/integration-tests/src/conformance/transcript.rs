@@ -43,6 +43,8 @@ pub struct Step {
     pub until: Option<Map<String, Value>>,
     /// Reads a stream until it has brought that many events, ends, or brings nothing for a while.
     pub watch: Option<usize>,
+    /// What is sent while that stream is open. The answer then says also whether the stream ended.
+    pub meanwhile: Vec<Step>,
     /// Compares only what is at these JSON pointers; `*` is any key or index.
     pub pick: Vec<String>,
     /// Doesn't compare what is at these JSON pointers.
