@@ -122,28 +122,37 @@ pub(crate) async fn of_other<'a>(
     if object.get("kind").and_then(Value::as_str) != Some(&other.kind) {
         return Ok(Some(Cow::Borrowed(object)));
     }
-    match other.strategy.versions().filter(|versions| versions.webhook().is_some()) {
-        Some(versions) if version_of(object) != other.api_version() => {
-            to_version(&call.core, &versions, object.clone(), &other.api_version())
-                .await
-                .map(|value| Some(Cow::Owned(value)))
+    match other.strategy.versions() {
+        Some(_) if version_of(object) == other.api_version() => Ok(Some(Cow::Borrowed(object))),
+        // It may have what the other version doesn't know: nobody stores it there.
+        Some(versions) => {
+            let object = in_version(&call.core, &versions, object.clone(), &other.api_version()).await?;
+            Ok(Some(Cow::Owned(object)))
         }
-        _ => Ok(Some(view(other, object))),
+        None => Ok(Some(view(other, object))),
     }
 }
 
-async fn to_version(core: &Core, versions: &Versions, mut object: Value, wanted: &str) -> Result<Value, ApiError> {
+/// An object in another version, without what that version doesn't know.
+async fn to_version(core: &Core, versions: &Versions, object: Value, wanted: &str) -> Result<Value, ApiError> {
     if version_of(&object) == wanted {
         return Ok(object);
     }
-    if versions.webhook().is_none() {
+    let mut object = in_version(core, versions, object, wanted).await?;
+    versions.coerce(&mut object);
+    Ok(object)
+}
+
+/// An object in another version, as whoever converts gives it.
+async fn in_version(core: &Core, versions: &Versions, mut object: Value, wanted: &str) -> Result<Value, ApiError> {
+    let Some(webhook) = versions.webhook() else {
         if let Some(members) = object.as_object_mut() {
             members.insert("apiVersion".to_owned(), wanted.into());
         }
-        versions.coerce(&mut object);
         return Ok(object);
-    }
-    let converted = converted(core, versions, vec![object], wanted).await?;
+    };
+    let converted = webhook.convert(core, vec![object], wanted).await;
+    let converted = converted.map_err(|error| ApiError::unclassified(error.to_string()))?;
     converted.into_iter().next().ok_or_else(|| ApiError::unclassified("conversion gave no object"))
 }
 

@@ -67,10 +67,37 @@ fn check(call: &Call, scale: &Value) -> Result<(), ApiError> {
 pub(super) async fn apply(call: &Call, config: &Value, options: &WriteOptions) -> Result<Reply, ApiError> {
     super::apply::check_kind(config, "autoscaling/v1", "Scale")?;
     let tracking = managed::scale_tracking(call, options);
+    let is_custom = !call.resource.strategy.typed();
     write(call, options, &tracking, |scale| {
-        tracking.of_scale.apply(Some(scale), config, options.force, &NoOtherVersions)
+        if is_custom && fields::get(scale, "managedFields").is_none() {
+            return Err(unconverted(
+                "failed to create manager for existing fields: failed to convert live object",
+                "/",
+            ));
+        }
+        let applied = tracking.of_scale.apply(Some(scale), config, options.force, &NoOtherVersions)?;
+        if is_custom && without_managers(&applied) != without_managers(scale) {
+            let whose = format!("{}/{}", fields::text(config, "namespace"), fields::text(config, "name"));
+            return Err(unconverted("failed to convert new object", &whose));
+        }
+        Ok(applied)
     })
     .await
+}
+
+fn without_managers(scale: &Value) -> Value {
+    let mut scale = scale.clone();
+    fields::remove(&mut scale, "managedFields");
+    scale
+}
+
+/// Why an apply that changes the scale of a custom resource fails: kube-apiserver asks for the conversion of the scale as
+/// if it were an object of the definition.
+fn unconverted(what: &str, whose: &str) -> ApiError {
+    ApiError::unclassified(format!(
+        "{what} ({whose}; autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid \
+         group/version: autoscaling/v1"
+    ))
 }
 
 /// Replaces the object's scale by what `transform` makes of it.
