@@ -23,6 +23,18 @@ enum What {
         #[arg(long, default_value_t = 1000)]
         rate: u32,
     },
+    /// Objects that an API server creates per second, over HTTPS
+    Server {
+        /// How long each kind is measured
+        #[arg(long, default_value_t = 10)]
+        seconds: u64,
+        /// How many clients create at a time, each over a connection of its own
+        #[arg(long, default_value_t = 16)]
+        clients: usize,
+        /// Another server than the embedded one
+        #[arg(long)]
+        kubeconfig: Option<String>,
+    },
     /// From the answer to a write of an owned Pod to the start of its owner's reconcile: p99 at most 10 ms
     Trigger {
         /// How many owners there are, each with one Pod
@@ -44,6 +56,14 @@ impl Bench {
             What::Client { seconds, rate } => {
                 let (seconds, rate) = (seconds.to_string(), rate.to_string());
                 example("integration-tests", "client_bench", &["--seconds", &seconds, "--rate", &rate])
+            }
+            What::Server { seconds, clients, kubeconfig } => {
+                let (seconds, clients) = (seconds.to_string(), clients.to_string());
+                let mut arguments = vec!["--seconds", &seconds, "--clients", &clients];
+                if let Some(file) = &kubeconfig {
+                    arguments.extend(["--kubeconfig", file]);
+                }
+                example("integration-tests", "server_bench", &arguments)
             }
             What::Trigger { owners, rate, seconds } => {
                 let (owners, rate, seconds) = (owners.to_string(), rate.to_string(), seconds.to_string());

@@ -22,17 +22,6 @@ pub(super) fn defaults(volume: &mut Fields) {
     }
 }
 
-/// Adds the finalizer that keeps a volume or claim while it is used.
-pub(super) fn protect(object: &mut Value, finalizer: &str) {
-    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
-    let finalizers = metadata.entry("finalizers").or_insert_with(|| json!([]));
-    if let Some(list) = finalizers.as_array_mut()
-        && !list.iter().any(|given| given == finalizer)
-    {
-        list.push(json!(finalizer));
-    }
-}
-
 /// A new volume or claim waits.
 pub(super) fn pending(object: &mut Value) {
     if let Some(fields) = object.as_object_mut() {
@@ -58,7 +47,6 @@ impl Strategy for PersistentVolume {
         if let Some(status) = object.get_mut("status").and_then(Value::as_object_mut) {
             status.insert("lastPhaseTransitionTime".to_owned(), json!(cx.core.now()));
         }
-        protect(object, "kubernetes.io/pv-protection");
     }
 
     fn prepare_update(&self, new: &mut Value, old: &Value, subresource: Option<&str>) {

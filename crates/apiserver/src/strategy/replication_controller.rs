@@ -85,6 +85,10 @@ impl Strategy for ReplicationController {
             &["Always"],
             &mut errors,
         );
+        if is_given(template, "spec.activeDeadlineSeconds") {
+            let detail = "activeDeadlineSeconds in ReplicationController is not Supported";
+            errors.push(FieldError::forbidden(&template_path.child("spec.activeDeadlineSeconds"), detail));
+        }
         errors
     }
 

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::fields::{Fields, at, indexed, items, number, object_mut, object_or_new, objects_mut, set_default, text};
 use super::persistent_volume_claim::validate_spec as validate_claim_spec;
 use super::rules::{
-    Errors, at_most_all, count_of, count_or_percent, immutable, named, non_negative, non_negative_fields, not_greater,
-    one_of,
+    Errors, at_most_all, count_of, count_or_percent, immutable, is_valid_selector, named, non_negative,
+    non_negative_fields, not_greater, one_of,
 };
 use super::workload::Workload;
 use super::{Strategy, StrategyContext, pod_spec, workload};
@@ -110,6 +110,9 @@ impl Strategy for StatefulSet {
         }
         WORKLOAD.selector(spec, &mut errors);
         WORKLOAD.template(&with_claims(spec), &mut errors);
+        if !is_valid_selector(at(spec, "selector")) {
+            WORKLOAD.lifetime(spec, &mut errors);
+        }
         errors
     }
 

@@ -56,6 +56,13 @@ impl Workload {
             errors.push(FieldError::invalid(&path.child("metadata.labels"), labels.clone(), detail));
         }
         pod_spec::template(template, &path, errors);
+        self.lifetime(spec, errors);
+    }
+
+    /// Pods of workloads are started again and again.
+    pub(super) fn lifetime(self, spec: &Value, errors: &mut Errors) {
+        let path = FieldPath::new("spec.template");
+        let template = at(spec, "template");
         one_of(at(template, "spec.restartPolicy"), &path.child("spec.restartPolicy"), &["Always"], errors);
         if is_given(template, "spec.activeDeadlineSeconds") {
             let detail = format!("activeDeadlineSeconds in {} is not Supported", self.template_of);

@@ -46,7 +46,7 @@ pub(crate) fn answer(call: &Call, mut review: Value) -> Result<Value, ApiError> 
             access::check_local(&review)?;
             access::status(core, &access::subject(&spec), &spec)
         }
-        "TokenReview" => token::status(core, &spec)?,
+        "TokenReview" => token::status(core, &spec, review.get("status").unwrap_or(&Value::Null))?,
         _ => return Err(ApiError::method_not_allowed()),
     };
     review["status"] = status;

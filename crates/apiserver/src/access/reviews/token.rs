@@ -6,7 +6,8 @@ use crate::access::ISSUER;
 use crate::core::Core;
 use crate::status::ApiError;
 
-pub(super) fn status(core: &Core, spec: &Value) -> Result<Value, ApiError> {
+/// What a review's status becomes; `given` is what came with it, which stays where nobody is found.
+pub(super) fn status(core: &Core, spec: &Value, given: &Value) -> Result<Value, ApiError> {
     let token = spec.get("token").and_then(Value::as_str).unwrap_or_default();
     if token.is_empty() {
         return Err(ApiError::bad_request("token is required for TokenReview in authentication"));
@@ -18,6 +19,13 @@ pub(super) fn status(core: &Core, spec: &Value) -> Result<Value, ApiError> {
     }
     Ok(match core.authenticator.review(core, token, &wanted) {
         Some((user, audiences)) => json!({"authenticated": true, "user": user.user_info(), "audiences": audiences}),
-        None => json!({"user": {}, "error": "invalid bearer token"}),
+        None => {
+            let mut status = if given.is_object() { given.clone() } else { json!({"user": {}}) };
+            if let Some(members) = status.as_object_mut() {
+                members.remove("authenticated");
+                members.insert("error".to_owned(), json!("invalid bearer token"));
+            }
+            status
+        }
     })
 }

@@ -10,6 +10,7 @@ mod pod_security;
 mod priority;
 mod resource_quota;
 mod runtime_class;
+mod storage_object_in_use_protection;
 mod taint_nodes_by_condition;
 
 use std::sync::Arc;
@@ -38,6 +39,7 @@ pub(super) fn mutate(write: Write<'_>, object: &mut Value) -> Result<(), ApiErro
     priority::mutate(write, object)?;
     default_toleration_seconds::mutate(write, object);
     default_storage_class::mutate(write, object);
+    storage_object_in_use_protection::mutate(write, object);
     runtime_class::mutate(write, object)?;
     default_ingress_class::mutate(write, object);
     Ok(())

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 pub(super) use self::spec::{validate as validate_spec, warnings as spec_warnings};
 use super::fields::{Fields, at, is_given, items, number, object_mut, object_or_new, objects_mut, set_default, text};
 use super::pod_spec;
-use super::rules::{Errors, immutable, label_selector, selects};
+use super::rules::{Errors, immutable, is_valid_selector, label_selector, selects};
 use super::workload::name_warning;
 use super::{Strategy, StrategyContext};
 use crate::metadata::names;
@@ -206,7 +206,7 @@ fn common(object: &Value, errors: &mut Errors) {
     }
     label_selector(selector, &path.child("selector"), errors);
     let labels = at(spec, "template.metadata.labels");
-    if !selects(selector, labels) {
+    if is_valid_selector(selector) && !selects(selector, labels) {
         let detail = "`selector` does not match template `labels`";
         errors.push(FieldError::invalid(&path.child("template.metadata.labels"), labels.clone(), detail));
     }

@@ -8,7 +8,7 @@ use controller_runtime_schema::{FieldError, FieldPath};
 use serde_json::{Value, json};
 
 use super::fields::{Fields, at, is_given, items, object_or_new, set_default, text};
-use super::persistent_volume::{pending, protect};
+use super::persistent_volume::pending;
 use super::quantity::Quantity;
 use super::rules::{Errors, label_selector, named};
 use super::{Strategy, StrategyContext, pod_spec};
@@ -39,7 +39,6 @@ impl Strategy for PersistentVolumeClaim {
 
     fn prepare_create(&self, object: &mut Value, _cx: &StrategyContext<'_>) {
         pending(object);
-        protect(object, "kubernetes.io/pvc-protection");
         if let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) {
             source::settle(spec, &Value::Null);
         }

@@ -43,7 +43,8 @@ pub(in crate::strategy) fn is_persistent_source(key: &str) -> bool {
 pub(in crate::strategy) fn persistent_source(spec: &Value, path: &FieldPath, errors: &mut Errors) {
     let mut found = false;
     for (key, place, rule) in SOURCES.iter().filter(|(key, ..)| !at(spec, key).is_null()) {
-        if found {
+        // The reference doesn't count this one.
+        if found && *key != "flexVolume" {
             // The reference spells this one so.
             let key = if *key == "cephfs" { "cephFS" } else { key };
             errors.push(FieldError::forbidden(&path.child(key), "may not specify more than 1 volume type"));

@@ -92,8 +92,12 @@ fn source(volume: &Value, pod: &str, path: &FieldPath, errors: &mut Errors) {
             continue;
         }
         if found {
-            // The reference spells this one so.
-            let key = if *key == "downwardAPI" { "downwarAPI" } else { key };
+            // The reference spells these so.
+            let key = match *key {
+                "downwardAPI" => "downwarAPI",
+                "cephfs" => "cephFS",
+                key => key,
+            };
             errors.push(FieldError::forbidden(&path.child(key), "may not specify more than 1 volume type"));
         } else {
             rule(source, &path.child(place), errors);
