@@ -17,15 +17,13 @@ pub(super) fn status(core: &Core, spec: &Value, given: &Value) -> Result<Value, 
     if wanted.is_empty() {
         wanted.push(ISSUER.to_owned());
     }
-    Ok(match core.authenticator.review(core, token, &wanted) {
-        Some((user, audiences)) => json!({"authenticated": true, "user": user.user_info(), "audiences": audiences}),
-        None => {
-            let mut status = if given.is_object() { given.clone() } else { json!({"user": {}}) };
-            if let Some(members) = status.as_object_mut() {
-                members.remove("authenticated");
-                members.insert("error".to_owned(), json!("invalid bearer token"));
-            }
-            status
-        }
-    })
+    if let Some((user, audiences)) = core.authenticator.review(core, token, &wanted) {
+        return Ok(json!({"authenticated": true, "user": user.user_info(), "audiences": audiences}));
+    }
+    let mut status = if given.is_object() { given.clone() } else { json!({"user": {}}) };
+    if let Some(members) = status.as_object_mut() {
+        members.remove("authenticated");
+        members.insert("error".to_owned(), json!("invalid bearer token"));
+    }
+    Ok(status)
 }
