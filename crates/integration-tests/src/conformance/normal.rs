@@ -85,7 +85,7 @@ impl Normal {
         match value {
             Value::Object(fields) => self.fields(fields),
             Value::Array(items) => {
-                if key == "managedFields" {
+                if key.ends_with("managedFields") {
                     sort_managers(items);
                 }
                 for item in items {
@@ -279,7 +279,7 @@ pub(crate) fn order_managers(value: &mut Value) {
         Value::Object(fields) => {
             for (key, field) in fields {
                 match field {
-                    Value::Array(items) if key == "managedFields" => sort_managers(items),
+                    Value::Array(items) if key.ends_with("managedFields") => sort_managers(items),
                     field => order_managers(field),
                 }
             }
