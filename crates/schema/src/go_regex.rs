@@ -17,16 +17,30 @@ const SIZE_LIMIT: usize = 64 << 20;
 /// Compiles an expression, or tells in one line why it can't be.
 pub(crate) fn compile(pattern: &str) -> Result<Regex, String> {
     let translated = Translator { pattern, rest: pattern.char_indices().peekable(), out: String::new() }.translate()?;
-    RegexBuilder::new(&translated).size_limit(SIZE_LIMIT).build().map_err(|error| {
-        let text = error.to_string();
-        let last = text.lines().last().unwrap_or_default();
-        let message = match last.trim_start_matches("error: ") {
-            "unclosed group" => "missing closing )",
-            "unopened group" => "unexpected )",
-            "repetition operator missing expression" => "missing argument to repetition operator",
-            other => other,
-        };
-        format!("{message}: `{pattern}`")
+    let built = RegexBuilder::new(&translated).size_limit(SIZE_LIMIT).build();
+    built.map_err(|error| why_not(pattern, &translated).unwrap_or_else(|| format!("{error}: `{pattern}`")))
+}
+
+/// Go's words for what is wrong with an expression.
+fn why_not(pattern: &str, translated: &str) -> Option<String> {
+    let error = regex_syntax::parse(translated).err()?;
+    let (message, span) = match &error {
+        regex_syntax::Error::Parse(error) => (error.kind().to_string(), error.span()),
+        regex_syntax::Error::Translate(error) => (error.kind().to_string(), error.span()),
+        _ => return None,
+    };
+    let place = translated.get(span.start.offset..span.end.offset).filter(|place| !place.is_empty());
+    Some(match message.as_str() {
+        "unclosed group" => format!("missing closing ): `{pattern}`"),
+        "unopened group" => format!("unexpected ): `{pattern}`"),
+        "repetition operator missing expression" => {
+            let operator = translated.get(span.start.offset..).and_then(|rest| rest.chars().next()).unwrap_or('*');
+            format!("missing argument to repetition operator: `{operator}`")
+        }
+        "Unicode property not found" | "Unicode property value not found" => {
+            format!("invalid character class range: `{}`", place.unwrap_or(pattern))
+        }
+        other => format!("{other}: `{}`", place.unwrap_or(pattern)),
     })
 }
 
@@ -84,7 +98,8 @@ impl Translator<'_> {
             }
             'Q' if !in_class => self.quoted(),
             '0'..='7' => self.octal(c)?,
-            c if c.is_ascii_punctuation() => self.literal(c),
+            // Whatever is neither a letter nor a digit stands for itself.
+            c if c.is_ascii() && !c.is_ascii_alphanumeric() => self.literal(c),
             c => return Err(format!("invalid escape sequence: `\\{c}`")),
         }
         Ok(())
@@ -247,6 +262,7 @@ mod tests {
             (r"^\Qa.b\E$", "a.b", "axb"),
             (r"^\/\-\_$", "/-_", "x"),
             (r"^\<a\>$", "<a>", "a"),
+            (r"^a\ b[\ ]$", "a b ", "ab"),
             (r"^[[:alpha:]_]+$", "ab_", "1"),
             (r"\bfoo\b", "a foo", "afoo"),
             (r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "a-b", "-a"),

@@ -17,6 +17,7 @@ mod go_form;
 mod horizontal_pod_autoscaler;
 mod ingress;
 mod job;
+mod key_pair;
 mod lease;
 mod limit_range;
 mod namespace;

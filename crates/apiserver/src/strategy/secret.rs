@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::Strategy;
 use super::config_map::{data_key, decoded_size, unchanged_when_immutable};
 use super::fields::{Fields, at, object_or_new, set_default, text};
+use super::key_pair;
 use super::rules::{Errors, immutable};
 use crate::pipeline::parse;
 
@@ -22,9 +23,6 @@ const REQUIRED: &[(&str, &[&str])] = &[
     ("kubernetes.io/ssh-auth", &["ssh-privatekey"]),
     ("kubernetes.io/tls", &["tls.crt", "tls.key"]),
 ];
-
-/// How a certificate in PEM begins.
-const PEM: &[u8] = b"-----BEGIN ";
 
 /// The fields that must be JSON.
 const DOCKER: &[(&str, &str)] =
@@ -96,13 +94,14 @@ impl Strategy for Secret {
     }
 
     fn warnings(&self, new: &Value, _old: Option<&Value>) -> Vec<String> {
-        let certificate = at(new, "data").get("tls.crt").and_then(Value::as_str);
-        let bytes = certificate.and_then(|text| STANDARD.decode(text).ok()).unwrap_or_default();
-        let has_pem = bytes.windows(PEM.len()).any(|window| window == PEM);
-        if text(new, "type") == "kubernetes.io/tls" && !has_pem {
-            return vec!["tls: failed to find any PEM data in certificate input".to_owned()];
+        if text(new, "type") != "kubernetes.io/tls" {
+            return Vec::new();
         }
-        Vec::new()
+        let data = |key: &str| {
+            let given = at(new, "data").get(key).and_then(Value::as_str);
+            given.and_then(|given| STANDARD.decode(given).ok()).unwrap_or_default()
+        };
+        key_pair::problem(&data("tls.crt"), &data("tls.key")).into_iter().collect()
     }
 
     fn selectable_labels(&self) -> &[&'static str] {
