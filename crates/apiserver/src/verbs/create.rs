@@ -97,14 +97,13 @@ async fn attempt_create(
     let mut errors = validate::create(&object, resource);
     errors.extend(resource.strategy.validate(&object));
     validate::keep_distinct(&mut errors, resource);
-    // Before anything is reserved, so that there is nothing to give up.
-    let has_revision = !matches!(fields::text(&object, "resourceVersion"), "" | "0");
-    if errors.is_empty() && has_revision {
-        return Err(ApiError::unclassified("resourceVersion should not be set on objects to be created"));
-    }
     if errors.is_empty() {
         resource.strategy.warnings(&object, None).into_iter().for_each(|text| call.warn(text));
         admission::validate(call, Operation::Create, &object, None, options).await?;
+        // Before anything is reserved, so that there is nothing to give up.
+        if !matches!(fields::text(&object, "resourceVersion"), "" | "0") {
+            return Err(ApiError::unclassified("resourceVersion should not be set on objects to be created"));
+        }
         let cx = StrategyContext { core: &call.core, dry_run: options.dry_run };
         errors.extend(resource.strategy.reserve(&mut object, None, &cx));
     }
