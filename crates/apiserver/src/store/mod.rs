@@ -52,6 +52,8 @@ struct Collection {
     wakers: BTreeMap<u64, Waker>,
     /// Differs from that of a collection of the same name whose resource type went away: its watches are over.
     epoch: u64,
+    /// No watch starts before this revision: what its objects are read as changed then.
+    read_since: u64,
 }
 
 /// A write that did not happen.
@@ -203,9 +205,17 @@ impl Store {
         state.history.compact(state.revision);
     }
 
-    /// Ends all watches of one collection.
+    /// Ends all watches of one collection, as its objects are read as something else from now on: who watches has to list
+    /// again.
     pub(crate) fn end_watches(&self, collection: &str) {
-        let wakers = self.state.lock().end_watches(collection);
+        let wakers = {
+            let state = &mut *self.state.lock();
+            let (name, now) = (state.collection_name(collection), state.revision);
+            if let Some(all) = state.collections.get_mut(&name) {
+                all.read_since = now;
+            }
+            state.end_watches(collection)
+        };
         wake(wakers);
     }
 

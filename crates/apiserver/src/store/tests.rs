@@ -4,7 +4,7 @@ use std::task::{Context, Poll, Waker};
 use serde_json::{Value, json};
 
 use super::token::ContinueToken;
-use super::{HistoryLimits, Object, ObjectKey, Range, RevisionError, Store, WatchEnd, WriteError};
+use super::{Content, HistoryLimits, Object, ObjectKey, Range, RevisionError, Store, WatchEnd, WriteError};
 
 fn store(events: usize) -> Arc<Store> {
     Arc::new(Store::new(HistoryLimits { events, bytes: 1 << 20 }, 1 << 20))
@@ -76,6 +76,26 @@ fn pages_count_what_remains() {
     assert_eq!(names(&store, &range).unwrap(), ["n/b=b", "n/c=c"]);
     let uncounted = Range { namespace: Some("n"), limit: 1, ..Range::default() };
     assert_eq!(store.list("things", &uncounted, |_| true).unwrap().remaining, 1);
+}
+
+#[test]
+fn who_watches_lists_again_when_objects_are_read_as_something_else() {
+    let (store, mut cx) = (store(10), Context::from_waker(Waker::noop()));
+    let key = ObjectKey::new("n", "a");
+    let stored = store.create("things", key.clone(), value("1")).unwrap();
+    let mut watch = store.watch(Some("things"), stored.revision).unwrap();
+    store.create("others", key.clone(), value("1")).unwrap();
+    store.amend(&stored, Content { read: value("2"), stored: Some(value("1")) }).unwrap();
+    store.end_watches("things");
+    assert!(matches!(watch.poll_events(&mut cx), Poll::Ready(Err(WatchEnd::Closed))));
+    assert!(matches!(
+        store.watch(Some("things"), stored.revision),
+        Err(RevisionError::TooOld { wanted: 2, oldest: 3 })
+    ));
+    assert!(store.watch(Some("things"), store.revision()).is_ok());
+    let read = store.get("things", &key).unwrap();
+    assert_eq!((read.value()["data"]["v"].as_str(), read.stored()["data"]["v"].as_str()), (Some("2"), Some("1")));
+    assert_eq!(names(&store, &Range::default()).unwrap(), ["n/a=2"]);
 }
 
 #[test]

@@ -31,7 +31,8 @@ impl Store {
     /// is fine: nothing is seen until then.
     pub(crate) fn watch(self: &Arc<Self>, collection: Option<&str>, revision: u64) -> Result<Watch, RevisionError> {
         let state = &mut *self.state.lock();
-        let oldest = state.history.oldest(collection);
+        let read_since = collection.and_then(|name| state.collections.get(name)).map_or(0, |all| all.read_since);
+        let oldest = state.history.oldest(collection).max(read_since);
         if revision < oldest {
             return Err(RevisionError::TooOld { wanted: revision, oldest });
         }

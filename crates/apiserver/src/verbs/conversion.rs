@@ -54,6 +54,16 @@ fn undecodable(object: &Object, error: &ApiError) -> String {
     format!("object not decodable revision={}: {}", object.revision, error.message())
 }
 
+/// Objects of the past as they are read today: a definition may have changed what they mean.
+pub(super) fn read_today(resource: &Resource, objects: Vec<Arc<Object>>) -> Vec<Arc<Object>> {
+    let Some(versions) = resource.strategy.versions() else { return objects };
+    let read = |object: Arc<Object>| {
+        let read = versions.content(object.stored().clone()).read;
+        if read == *object.value() { object } else { Arc::new(object.shown_as(read)) }
+    };
+    objects.into_iter().map(read).collect()
+}
+
 fn viewed(resource: &Resource, object: Arc<Object>) -> Arc<Object> {
     match view(resource, object.value()) {
         Cow::Borrowed(_) => object,

@@ -41,6 +41,9 @@ pub(super) async fn listed(call: &Call, options: &ListOptions) -> Result<Items, 
         Some(token) => continue_error(error, token),
         None => revision_error(error),
     })?;
+    if revision.is_some() {
+        page.objects = conversion::read_today(&call.resource, page.objects);
+    }
     page.objects = conversion::seen_all(&call.core, &call.resource, page.objects).await?;
     if selects_late {
         page.objects.retain(|object| selection.matches(&call.resource, object));
