@@ -36,6 +36,17 @@ pub enum ApplyError {
         #[source]
         errors: TypeErrors,
     },
+    /// Nobody's fields of the live object are known, and it doesn't fit the schema.
+    #[error(
+        "failed to create manager for existing fields: failed to convert new object ({object}) to smd typed: {errors}"
+    )]
+    Untracked {
+        /// Namespace, name and kind of the object.
+        object: String,
+        /// What doesn't fit.
+        #[source]
+        errors: TypeErrors,
+    },
     /// Both objects fit the schema, but not each other.
     #[error("failed to merge config: {0}")]
     Merge(#[source] TypeErrors),

@@ -63,15 +63,17 @@ fn apply_once(live: Option<&Value>, config: &Value, options: &Apply<'_>) -> Resu
         Some(live) => Managers::of_object(live).map_err(ApplyError::ManagedFields)?,
         None => Managers::default(),
     };
+    let live = live.map(without_managed_fields);
+    if let Some(live) = live.as_ref().filter(|_| managers.is_empty()) {
+        check(live, of, Duplicates::Allowed)
+            .map_err(|errors| ApplyError::Untracked { object: describe(live, options), errors })?;
+        managers = own_changes(options.empty, live, managers, &options.as_update(BEFORE_FIRST_APPLY))?;
+    }
     check(config, of, Duplicates::Refused)
         .map_err(|errors| ApplyError::Config { object: describe(config, options), errors })?;
-    let live = live.map(without_managed_fields);
     if let Some(live) = &live {
         check(live, of, Duplicates::Allowed)
             .map_err(|errors| ApplyError::Live { object: describe(live, options), errors })?;
-        if managers.is_empty() {
-            managers = own_changes(options.empty, live, managers, &options.as_update(BEFORE_FIRST_APPLY))?;
-        }
     }
     let nothing = Value::Object(Map::new());
     let old = live.as_ref().unwrap_or(&nothing);
