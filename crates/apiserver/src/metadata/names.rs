@@ -173,6 +173,21 @@ fn is_qualified(name: &str) -> bool {
         && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
 }
 
+/// A reason of a condition.
+pub(crate) fn condition_reason(reason: &str) -> Vec<String> {
+    let bytes = reason.as_bytes();
+    let is_one = bytes.first().is_some_and(u8::is_ascii_alphabetic)
+        && bytes.last().is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+        && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b',' | b':'));
+    if is_one {
+        return Vec::new();
+    }
+    let text = "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric \
+                characters or '_,:', and must end with an alphanumeric character or '_'";
+    let examples = ["my_name", "MY_NAME", "MyName", "ReasonA,ReasonB", "ReasonA:ReasonB"];
+    vec![pattern_text(text, "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?", &examples)]
+}
+
 /// The text with which apimachinery reports a pattern that does not match.
 fn pattern_text(text: &str, pattern: &str, examples: &[&str]) -> String {
     let examples: Vec<String> = examples.iter().map(|example| format!("'{example}'")).collect();

@@ -7,6 +7,7 @@ mod compress;
 pub(crate) mod deadline;
 pub(crate) mod decode;
 mod documents;
+mod go_time;
 mod health;
 pub(crate) mod measure;
 mod metrics;

@@ -107,6 +107,10 @@ fn go_text(bytes: &[u8], error: &serde_json::Error) -> String {
     }
     let line = bytes.split(|byte| *byte == b'\n').nth(error.line().saturating_sub(1)).unwrap_or_default();
     match line.get(error.column().saturating_sub(1)) {
+        Some(byte) if error.is_syntax() && error.to_string().starts_with("expected ident") => {
+            let before = line.get(..error.column().saturating_sub(1)).unwrap_or_default();
+            format!("invalid character {:?} {}", char::from(*byte), in_literal(before))
+        }
         Some(byte) if error.is_syntax() => {
             let place = match byte {
                 b'}' if error.to_string().starts_with("trailing comma") => "looking for beginning of object key string",
@@ -116,6 +120,19 @@ fn go_text(bytes: &[u8], error: &serde_json::Error) -> String {
         }
         _ => error.to_string(),
     }
+}
+
+/// Which of the three words of JSON Go's parser was in the middle of.
+fn in_literal(before: &[u8]) -> String {
+    let read = before.iter().rev().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let begun = before.len().checked_sub(read).and_then(|start| before.get(start));
+    let word = match begun {
+        Some(b't') => "true",
+        Some(b'f') => "false",
+        _ => "null",
+    };
+    let expected = word.chars().nth(read).unwrap_or_default();
+    format!("in literal {word} (expecting {expected:?})")
 }
 
 /// What Go's parser was looking for, by what this one says that it missed.
@@ -375,6 +392,8 @@ mod tests {
         assert_eq!(json(b"{\"a\"").unwrap_err(), "unexpected end of JSON input");
         for (text, expected) in [
             ("{\"a\":x}", "invalid character 'x' looking for beginning of value"),
+            ("{\"a\":no}", "invalid character 'o' in literal null (expecting 'u')"),
+            ("[trux]", "invalid character 'x' in literal true (expecting 'e')"),
             ("{s", "invalid character 's' looking for beginning of object key string"),
             ("{\"a\":1 x", "invalid character 'x' after object key:value pair"),
             ("[1 2]", "invalid character '2' after array element"),

@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use controller_runtime_schema::{AdditionalProperties, Link, Schema, ValueType};
 use serde_json::Value;
 
+use super::go_time;
 use crate::strategy::quantity_error;
 
 /// Checks a value against the schema of a built-in type. The error is Go's text.
@@ -98,8 +99,8 @@ fn special(value: &Value, name: &str) -> Option<Result<(), Option<String>>> {
         }
         ("IntOrString", Value::String(_)) | ("RawExtension" | "JSON" | "FieldsV1", _) => Some(Ok(())),
         ("IntOrString", Value::Number(number)) if number.is_i64() => Some(Ok(())),
-        ("Time", Value::String(text)) => Some(time(text).map_err(Some)),
-        ("MicroTime", Value::String(text)) => Some(micro_time(text).map_err(Some)),
+        ("Time", Value::String(text)) => Some(go_time::check(text).map_err(Some)),
+        ("MicroTime", Value::String(text)) => Some(go_time::check_micro(text).map_err(Some)),
         ("Quantity" | "IntOrString" | "Time" | "MicroTime", _) => Some(Err(None)),
         _ => None,
     }
@@ -124,7 +125,8 @@ fn short(name: &str) -> &str {
 }
 
 fn go_type(schema: &Schema, name: Option<&str>) -> String {
-    if let Some(name) = name {
+    // Times read their text themselves.
+    if let Some(name) = name.filter(|name| !matches!(short(name), "Time" | "MicroTime")) {
         let mut parts = name.rsplit('.');
         let (kind, package) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
         return format!("{package}.{kind}");
@@ -142,48 +144,6 @@ fn go_type(schema: &Schema, name: Option<&str>) -> String {
         },
         _ => "interface {}".to_owned(),
     }
-}
-
-fn time(text: &str) -> Result<(), String> {
-    if is_time(text, None) { Ok(()) } else { Err(time_text(text, "2006-01-02T15:04:05Z07:00")) }
-}
-
-fn micro_time(text: &str) -> Result<(), String> {
-    const LAYOUT: &str = "2006-01-02T15:04:05.000000Z07:00";
-    /// The characters before the fraction, and those of the fraction with its dot.
-    const SECONDS: usize = 19;
-    const FRACTION: usize = 7;
-    if is_time(text, Some(6)) {
-        return Ok(());
-    }
-    if !is_time(text, None) {
-        return Err(time_text(text, LAYOUT));
-    }
-    // The time is right but for the digits of its fraction: too few, or some are left over.
-    let (found, wanted) = match text.get(SECONDS + FRACTION..) {
-        Some(rest) if text.get(SECONDS..SECONDS + 1) == Some(".") && !rest.is_empty() => (rest, "Z07:00"),
-        _ => (text.get(SECONDS..).unwrap_or_default(), ".000000"),
-    };
-    let quote = crate::status::quote;
-    Err(format!(
-        "parsing time {} as {}: cannot parse {} as {}",
-        quote(text),
-        quote(LAYOUT),
-        quote(found),
-        quote(wanted)
-    ))
-}
-
-/// RFC 3339; with `digits` exactly so many of a second's fraction.
-fn is_time(text: &str, digits: Option<usize>) -> bool {
-    let fraction = text.split_once('.').map_or(0, |(_, rest)| rest.bytes().take_while(u8::is_ascii_digit).count());
-    let has_form = text.get(10..11) == Some("T") && text.len() >= 20;
-    has_form && digits.is_none_or(|digits| digits == fraction) && text.parse::<jiff::Timestamp>().is_ok()
-}
-
-fn time_text(text: &str, layout: &str) -> String {
-    let quoted = crate::status::quote(text);
-    format!("parsing time {quoted} as {}: cannot parse {quoted} as \"2006\"", crate::status::quote(layout))
 }
 
 fn base64_text(error: &base64::DecodeError) -> String {

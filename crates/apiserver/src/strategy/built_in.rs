@@ -26,6 +26,7 @@ use super::replication_controller::ReplicationController;
 use super::resource_quota::ResourceQuota;
 use super::secret::Secret;
 use super::service::Service;
+use super::service_account::ServiceAccount;
 use super::stateful_set::StatefulSet;
 use super::webhook_configuration::WebhookConfiguration;
 use super::{Strategy, api_service, network, storage};
@@ -47,6 +48,7 @@ pub(crate) fn strategy_for(group: &str, kind: &str, definition: &'static str) ->
         ("", "ReplicationController") => Arc::new(ReplicationController),
         ("", "Secret") => Arc::new(Secret),
         ("", "Service") => Arc::new(Service),
+        ("", "ServiceAccount") => Arc::new(ServiceAccount),
         ("admissionregistration.k8s.io", "MutatingWebhookConfiguration") => Arc::new(WebhookConfiguration::Mutating),
         ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration") => {
             Arc::new(WebhookConfiguration::Validating)
@@ -78,15 +80,10 @@ pub(crate) fn strategy_for(group: &str, kind: &str, definition: &'static str) ->
 fn plain(group: &str, kind: &str, definition: &'static str) -> Plain {
     let mut plain = Plain::new(definition);
     plain.generation = match (group, kind) {
-        (
-            "admissionregistration.k8s.io"
-            | "apiextensions.k8s.io"
-            | "discovery.k8s.io"
-            | "flowcontrol.apiserver.k8s.io",
-            _,
-        )
+        ("admissionregistration.k8s.io" | "apiextensions.k8s.io" | "flowcontrol.apiserver.k8s.io", _)
         | ("networking.k8s.io", "IngressClass" | "NetworkPolicy")
         | ("resource.k8s.io", "ResourceSlice" | "DeviceClass" | "DeviceTaintRule") => Generation::Counts,
+        ("discovery.k8s.io", "EndpointSlice") => Generation::CountsLabels,
         _ => Generation::None,
     };
     plain.unconditional = !matches!(
@@ -99,11 +96,7 @@ fn plain(group: &str, kind: &str, definition: &'static str) -> Plain {
     plain.create_on_update = matches!((group, kind), ("", "Endpoints") | ("node.k8s.io", "RuntimeClass"));
     plain.returns_deleted = matches!(
         (group, kind),
-        ("", "ServiceAccount")
-            | (
-                "storage.k8s.io",
-                "CSIDriver" | "StorageClass" | "VolumeAttachment" | "CSINode" | "VolumeAttributesClass"
-            )
+        ("storage.k8s.io", "CSIDriver" | "StorageClass" | "VolumeAttachment" | "CSINode" | "VolumeAttributesClass")
             | ("resource.k8s.io", _)
     );
     plain.rules = match (group, kind) {

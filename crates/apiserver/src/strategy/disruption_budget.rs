@@ -4,8 +4,9 @@ use controller_runtime_schema::{FieldError, FieldPath};
 use serde_json::Value;
 
 use super::Strategy;
-use super::fields::{at, is_given};
-use super::rules::{Errors, at_most_all, count_or_percent, label_selector, one_of};
+use super::condition::conditions;
+use super::fields::{at, is_given, items};
+use super::rules::{Errors, at_most_all, count_or_percent, label_selector, non_negative_fields, one_of};
 
 /// What is special about pod disruption budgets.
 #[derive(Debug)]
@@ -46,6 +47,15 @@ impl Strategy for PodDisruptionBudget {
     }
 
     fn validate_update(&self, new: &Value, _old: &Value, subresource: Option<&str>) -> Errors {
-        if subresource.is_some() { Errors::new() } else { self.validate(new) }
+        if subresource.is_some() { status(at(new, "status")) } else { self.validate(new) }
     }
+}
+
+fn status(status: &Value) -> Errors {
+    let mut errors = Errors::new();
+    let path = FieldPath::new("status");
+    conditions(items(status, "conditions"), &path.child("conditions"), &mut errors);
+    let counts = ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"];
+    non_negative_fields(status, &path, &counts, &mut errors);
+    errors
 }

@@ -26,6 +26,41 @@ pub(crate) fn normalize(object: &mut Value, definition: &str) {
     }
 }
 
+/// Brings an object of a definition into the form in which Go reads it from the store: protocol buffers keep nothing of an
+/// empty list, so that where Go writes fields that aren't there it writes null.
+pub(crate) fn write_empty_as_null(object: &mut Value, definition: &str) {
+    if let Ok(Some(schema)) = catalogue().definitions.get(definition) {
+        empty_as_null(object, &schema, definition);
+    }
+}
+
+fn empty_as_null(value: &mut Value, schema: &Schema, definition: &str) {
+    match value {
+        Value::Object(fields) => {
+            for key in written_as_null(definition) {
+                if let Some(field @ Value::Array(_)) = fields.get_mut(key)
+                    && field.as_array().is_some_and(Vec::is_empty)
+                {
+                    *field = Value::Null;
+                }
+            }
+            for (key, field) in fields {
+                if let Some(link) = schema.child_link(key) {
+                    empty_as_null(field, link.get(), link.name().unwrap_or_default());
+                }
+            }
+        }
+        Value::Array(items) => {
+            if let Some(link) = &schema.items {
+                for item in items {
+                    empty_as_null(item, link.get(), link.name().unwrap_or_default());
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
 fn normalize_link(value: &mut Value, link: &Link) {
     let definition = link.name().unwrap_or_default();
     if definition == QUANTITY {

@@ -6,8 +6,11 @@ use serde_json::{Value, json};
 use super::Strategy;
 use super::fields::{at, is_given, items, number, text};
 use super::pod_spec::port_name;
-use super::rules::{Errors, named};
+use super::rules::{Errors, ip_address, named};
 use crate::metadata::names;
+
+/// The annotation that named the class before there was a field for it.
+const CLASS: &str = "kubernetes.io/ingress.class";
 
 /// What is special about ingresses.
 #[derive(Debug)]
@@ -23,40 +26,91 @@ impl Strategy for Ingress {
     }
 
     fn validate(&self, object: &Value) -> Errors {
-        let mut errors = Errors::new();
-        let spec = at(object, "spec");
-        let path = FieldPath::new("spec");
-        let default = at(spec, "defaultBackend");
-        let listed = items(spec, "rules");
-        if listed.is_empty() && default.is_null() {
-            let detail = "either `defaultBackend` or `rules` must be specified";
-            errors.push(FieldError::invalid(&path, json!(null), detail));
-        }
-        if !default.is_null() {
-            backend(default, &path.child("defaultBackend"), &mut errors);
-        }
-        for (index, rule) in listed.iter().enumerate() {
-            let path = path.child("rules").index(index);
-            let host = text(rule, "host");
-            if !host.is_empty() {
-                host_rule(host, &path.child("host"), &mut errors);
-            }
-            if !at(rule, "http").is_null() {
-                paths(items(rule, "http.paths"), &path.child("http.paths"), &mut errors);
-            }
-        }
-        let class = text(spec, "ingressClassName");
-        if !class.is_empty() {
-            named(class, &path.child("ingressClassName"), names::dns_subdomain(class, false), &mut errors);
+        let mut errors = rules(object);
+        let annotated = at(object, "metadata.annotations").get(CLASS).and_then(Value::as_str);
+        let class = text(object, "spec.ingressClassName");
+        if let Some(annotated) = annotated.filter(|annotated| !class.is_empty() && *annotated != class) {
+            let path = FieldPath::new("annotations").child(CLASS);
+            let detail = "must match `ingressClassName` when both are specified";
+            errors.push(FieldError::invalid(&path, annotated, detail));
         }
         errors
     }
+
+    fn validate_update(&self, new: &Value, _old: &Value, subresource: Option<&str>) -> Errors {
+        if subresource.is_some() { status(new) } else { rules(new) }
+    }
 }
 
-fn host_rule(host: &str, path: &FieldPath, errors: &mut Errors) {
+/// Rules that hold for new and changed ingresses.
+fn rules(object: &Value) -> Errors {
+    let mut errors = Errors::new();
+    let spec = at(object, "spec");
+    let path = FieldPath::new("spec");
+    let default = at(spec, "defaultBackend");
+    let listed = items(spec, "rules");
+    if listed.is_empty() && default.is_null() {
+        let detail = "either `defaultBackend` or `rules` must be specified";
+        errors.push(FieldError::invalid(&path, json!(null), detail));
+    }
+    if !default.is_null() {
+        backend(default, &path.child("defaultBackend"), &mut errors);
+    }
+    for (index, rule) in listed.iter().enumerate() {
+        let path = path.child("rules").index(index);
+        let host = text(rule, "host");
+        if !host.is_empty() {
+            no_address(host, &path.child("host"), &mut errors);
+            host_name(host, &path.child("host"), &mut errors);
+        }
+        if !at(rule, "http").is_null() {
+            paths(items(rule, "http.paths"), &path.child("http.paths"), &mut errors);
+        }
+    }
+    for (index, tls) in items(spec, "tls").iter().enumerate() {
+        tls_rules(tls, &path.child("tls").index(index), &mut errors);
+    }
+    let class = text(spec, "ingressClassName");
+    if !class.is_empty() {
+        named(class, &path.child("ingressClassName"), names::dns_subdomain(class, false), &mut errors);
+    }
+    errors
+}
+
+fn tls_rules(tls: &Value, path: &FieldPath, errors: &mut Errors) {
+    for (index, host) in items(tls, "hosts").iter().filter_map(Value::as_str).enumerate() {
+        host_name(host, &path.child("hosts").index(index), errors);
+    }
+    let secret = text(tls, "secretName");
+    if !secret.is_empty() {
+        named(secret, &path.child("secretName"), names::dns_subdomain(secret, false), errors);
+    }
+}
+
+fn status(object: &Value) -> Errors {
+    let mut errors = Errors::new();
+    for (index, ingress) in items(object, "status.loadBalancer.ingress").iter().enumerate() {
+        let path = FieldPath::new("status.loadBalancer.ingress").index(index);
+        let (ip, host) = (text(ingress, "ip"), text(ingress, "hostname"));
+        if !ip.is_empty() {
+            ip_address(ip, &path.child("ip"), &mut errors);
+        }
+        if !host.is_empty() {
+            named(host, &path.child("hostname"), names::dns_subdomain(host, false), &mut errors);
+            no_address(host, &path.child("hostname"), &mut errors);
+        }
+    }
+    errors
+}
+
+fn no_address(host: &str, path: &FieldPath, errors: &mut Errors) {
     if host.parse::<std::net::IpAddr>().is_ok() {
         errors.push(FieldError::invalid(path, host, "must be a DNS name, not an IP address"));
     }
+}
+
+/// The name of a host, where a star may stand for the first part.
+fn host_name(host: &str, path: &FieldPath, errors: &mut Errors) {
     match host.strip_prefix("*.") {
         Some(rest) if names::dns_subdomain(rest, false).is_empty() => {}
         _ if host.contains('*') => {
@@ -112,12 +166,24 @@ fn absolute(url: &str, may_be_empty: bool, path: &FieldPath, errors: &mut Errors
     }
 }
 
+fn resource(resource: &Value, path: &FieldPath, errors: &mut Errors) {
+    if let Some(group) = at(resource, "apiGroup").as_str() {
+        named(group, &path.child("apiGroup"), names::dns_subdomain(group, false), errors);
+    }
+    for key in ["kind", "name"] {
+        match text(resource, key) {
+            "" => errors.push(FieldError::required(&path.child(key), "")),
+            name => named(name, &path.child(key), names::path_segment(name, false), errors),
+        }
+    }
+}
+
 fn backend(backend: &Value, path: &FieldPath, errors: &mut Errors) {
     let service = at(backend, "service");
     match (at(backend, "resource").is_null(), service.is_null()) {
         (true, true) => errors.push(FieldError::invalid(path, "", "resource or service backend is required")),
         (false, false) => errors.push(FieldError::invalid(path, "", "cannot set both resource and service backends")),
-        (false, true) => {}
+        (false, true) => resource(at(backend, "resource"), &path.child("resource"), errors),
         (true, false) => {
             let name = text(service, "name");
             let name_path = path.child("service.name");

@@ -3,9 +3,9 @@
 use controller_runtime_schema::{FieldError, FieldPath};
 use serde_json::Value;
 
-use super::Strategy;
 use super::fields::{at, is_given, number};
 use super::rules::{Errors, non_negative};
+use super::{Strategy, StrategyContext};
 
 /// What is special about leases.
 #[derive(Debug)]
@@ -25,6 +25,14 @@ impl Strategy for Lease {
         true
     }
 
+    fn prepare_create(&self, object: &mut Value, _cx: &StrategyContext<'_>) {
+        drop_elections(object, &Value::Null);
+    }
+
+    fn prepare_update(&self, new: &mut Value, old: &Value, _subresource: Option<&str>) {
+        drop_elections(new, old);
+    }
+
     fn validate(&self, object: &Value) -> Errors {
         let mut errors = Errors::new();
         let spec = at(object, "spec");
@@ -33,10 +41,16 @@ impl Strategy for Lease {
             errors.push(FieldError::invalid(&path.child("leaseDurationSeconds"), duration, "must be greater than 0"));
         }
         non_negative(at(spec, "leaseTransitions"), &path.child("leaseTransitions"), &mut errors);
-        if is_given(spec, "preferredHolder") && !is_given(spec, "strategy") {
-            let detail = "may only be specified if `strategy` is defined";
-            errors.push(FieldError::forbidden(&path.child("preferredHolder"), detail));
-        }
         errors
+    }
+}
+
+/// Coordinated elections are switched off by default: what belongs to them isn't taken over.
+fn drop_elections(lease: &mut Value, old: &Value) {
+    let Some(spec) = lease.get_mut("spec").and_then(Value::as_object_mut) else { return };
+    for key in ["strategy", "preferredHolder"] {
+        if !is_given(at(old, "spec"), key) {
+            spec.remove(key);
+        }
     }
 }

@@ -5,6 +5,7 @@
 
 mod api_service;
 mod built_in;
+mod condition;
 mod config_map;
 mod cron_job;
 mod daemon_set;
@@ -40,6 +41,7 @@ mod rules;
 mod schedule;
 mod secret;
 mod service;
+mod service_account;
 mod service_addresses;
 mod service_ip_object;
 mod service_rules;
@@ -57,6 +59,7 @@ use serde_json::Value;
 
 pub(crate) use self::built_in::strategy_for;
 pub(crate) use self::defaulting::write_nulls;
+pub(crate) use self::go_form::write_empty_as_null;
 pub(crate) use self::horizontal_pod_autoscaler::second as newer_autoscaler;
 pub(crate) use self::persistent_volume_claim::CLASS as CLASS_ANNOTATION;
 pub(crate) use self::pod::{quality_of_service, set_condition};
@@ -218,6 +221,11 @@ pub(crate) trait Strategy: Debug + Send + Sync {
     /// Whether dependents are orphaned when a delete names no propagation policy.
     fn orphans_by_default(&self) -> bool {
         false
+    }
+
+    /// Why nobody may delete the object of this name, if that is so.
+    fn refuses_delete(&self, _name: &str) -> Option<&'static str> {
+        None
     }
 
     /// What to say to who asks for a deletion without a propagation policy.

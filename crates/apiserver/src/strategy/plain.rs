@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use controller_runtime_schema::FieldError;
 use serde_json::Value;
 
+use super::fields::at;
 use super::{Strategy, differs_outside_metadata};
 
 /// A kind of which a few facts are enough.
@@ -35,6 +36,8 @@ pub(super) enum Generation {
     None,
     /// It counts changes.
     Counts,
+    /// It counts changes, those of labels among them.
+    CountsLabels,
 }
 
 impl Plain {
@@ -63,7 +66,14 @@ impl Strategy for Plain {
     }
 
     fn generation_changes(&self, new: &Value, old: &Value, has_status: bool) -> bool {
-        self.generation == Generation::Counts && differs_outside_metadata(new, old, has_status)
+        match self.generation {
+            Generation::None => false,
+            Generation::Counts => differs_outside_metadata(new, old, has_status),
+            Generation::CountsLabels => {
+                differs_outside_metadata(new, old, has_status)
+                    || at(new, "metadata.labels") != at(old, "metadata.labels")
+            }
+        }
     }
 
     fn validate(&self, object: &Value) -> Vec<FieldError> {

@@ -33,6 +33,11 @@ impl Strategy for PriorityClass {
         Some("io.k8s.api.scheduling.v1.PriorityClass")
     }
 
+    fn refuses_delete(&self, name: &str) -> Option<&'static str> {
+        let is_system = SYSTEM.iter().any(|(known, ..)| *known == name);
+        is_system.then_some("this is a system priority class and cannot be deleted")
+    }
+
     /// It is 1 for ever.
     fn tracks_generation(&self) -> bool {
         true

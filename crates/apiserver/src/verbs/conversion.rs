@@ -16,6 +16,7 @@ use crate::custom::Versions;
 use crate::resource::Resource;
 use crate::status::ApiError;
 use crate::store::{Content, Object};
+use crate::strategy::write_empty_as_null;
 
 fn version_of(object: &Value) -> &str {
     object.get("apiVersion").and_then(Value::as_str).unwrap_or_default()
@@ -117,6 +118,9 @@ pub(super) fn content_of_changed(resource: &Resource, object: Value) -> Content 
 fn built_in(resource: &Resource, mut object: Value) -> Content {
     if let Some(storage) = resource.strategy.storage_version().filter(|storage| *storage != version_of(&object)) {
         resource.strategy.convert(&mut object, storage, &resource.kind);
+    }
+    if let Some(definition) = resource.strategy.definition() {
+        write_empty_as_null(&mut object, definition);
     }
     object.into()
 }

@@ -44,6 +44,9 @@ pub(super) async fn delete(call: &Call) -> Result<Reply, ApiError> {
     let resource = &call.resource;
     let key = call.key();
     warn(call, &options);
+    if let Some(why) = resource.strategy.refuses_delete(&key.name) {
+        return Err(ApiError::forbidden(resource.group_resource(), &key.name, why));
+    }
     if let Some(stored) = call.core.store.get(&call.collection(), &key) {
         Box::pin(conversion::seen(call, &stored)).await?;
     }
