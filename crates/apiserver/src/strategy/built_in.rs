@@ -29,7 +29,7 @@ use super::service::Service;
 use super::service_account::ServiceAccount;
 use super::stateful_set::StatefulSet;
 use super::webhook_configuration::WebhookConfiguration;
-use super::{Strategy, api_service, network, storage};
+use super::{Strategy, api_service, network, network_policy, storage};
 use crate::custom::DefinitionStrategy;
 
 /// The strategy of a built-in kind, whose schema has the name `definition`.
@@ -104,6 +104,7 @@ fn plain(group: &str, kind: &str, definition: &'static str) -> Plain {
         ("apiregistration.k8s.io", "APIService") => api_service::rules,
         ("discovery.k8s.io", "EndpointSlice") => network::endpoint_slice,
         ("networking.k8s.io", "IngressClass") => network::ingress_class,
+        ("networking.k8s.io", "NetworkPolicy") => network_policy::rules,
         ("storage.k8s.io", "StorageClass") => storage::class_rules,
         _ => plain.rules,
     };

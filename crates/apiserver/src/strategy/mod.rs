@@ -5,6 +5,7 @@
 
 mod api_service;
 mod built_in;
+mod cidr;
 mod condition;
 mod config_map;
 mod cron_job;
