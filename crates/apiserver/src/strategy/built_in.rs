@@ -27,9 +27,10 @@ use super::resource_quota::ResourceQuota;
 use super::secret::Secret;
 use super::service::Service;
 use super::service_account::ServiceAccount;
+use super::service_network::IpAddress;
 use super::stateful_set::StatefulSet;
 use super::webhook_configuration::WebhookConfiguration;
-use super::{Strategy, api_service, network, network_policy, storage};
+use super::{Strategy, api_service, network, network_policy, service_network, storage};
 use crate::custom::DefinitionStrategy;
 
 /// The strategy of a built-in kind, whose schema has the name `definition`.
@@ -67,6 +68,7 @@ pub(crate) fn strategy_for(group: &str, kind: &str, definition: &'static str) ->
         ("coordination.k8s.io", "Lease") => Arc::new(Lease),
         ("events.k8s.io", "Event") => Arc::new(Event::Events),
         ("networking.k8s.io", "Ingress") => Arc::new(Ingress),
+        ("networking.k8s.io", "IPAddress") => Arc::new(IpAddress),
         ("policy", "PodDisruptionBudget") => Arc::new(PodDisruptionBudget),
         ("rbac.authorization.k8s.io", "ClusterRole") => Arc::new(Role::Cluster),
         ("rbac.authorization.k8s.io", "ClusterRoleBinding") => Arc::new(RoleBinding::Cluster),
@@ -105,6 +107,7 @@ fn plain(group: &str, kind: &str, definition: &'static str) -> Plain {
         ("discovery.k8s.io", "EndpointSlice") => network::endpoint_slice,
         ("networking.k8s.io", "IngressClass") => network::ingress_class,
         ("networking.k8s.io", "NetworkPolicy") => network_policy::rules,
+        ("networking.k8s.io", "ServiceCIDR") => service_network::service_cidr,
         ("storage.k8s.io", "StorageClass") => storage::class_rules,
         _ => plain.rules,
     };

@@ -1,5 +1,6 @@
 //! Blocks of addresses, such as `10.0.0.0/8` (RFC 4632).
 
+use std::fmt::{self, Display, Formatter};
 use std::net::IpAddr;
 
 use controller_runtime_schema::{FieldError, FieldPath};
@@ -50,6 +51,11 @@ impl Cidr {
         (length <= most).then_some(Self { address, length })
     }
 
+    /// Whether its addresses are those of the first family.
+    pub(super) fn is_ipv4(self) -> bool {
+        self.address.is_ipv4()
+    }
+
     /// Whether another block is a part of this one, and not all of it.
     pub(super) fn exceeds(self, other: Self) -> bool {
         self.address.is_ipv4() == other.address.is_ipv4()
@@ -67,5 +73,11 @@ impl Cidr {
     /// The bits beyond the prefix.
     fn host_mask(self) -> u128 {
         u128::MAX.checked_shr(self.length).unwrap_or_default()
+    }
+}
+
+impl Display for Cidr {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.address, self.length)
     }
 }

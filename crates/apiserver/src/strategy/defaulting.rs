@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::fields::{Fields, set_default};
 use super::{
-    cron_job, daemon_set, deployment, horizontal_pod_autoscaler, job, limit_range, namespace, network_policy,
+    cron_job, daemon_set, deployment, horizontal_pod_autoscaler, job, limit_range, namespace, network_policy, node,
     persistent_volume, persistent_volume_claim, pod, pod_template, rbac, replica_set, replication_controller, secret,
     service, stateful_set, storage,
 };
@@ -128,6 +128,7 @@ fn core(kind: &str) -> Option<Defaulter> {
         "PersistentVolumeClaimSpec" => |spec| set_default(spec, "volumeMode", "Filesystem"),
         "ReplicationController" => replication_controller::defaults,
         "LimitRangeItem" => limit_range::defaults,
+        "NodeSpec" => node::defaults,
         "NodeStatus" => |status| {
             if let Some(capacity) = status.get("capacity").cloned() {
                 set_default(status, "allocatable", capacity);

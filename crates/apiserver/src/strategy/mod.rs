@@ -45,6 +45,7 @@ mod service;
 mod service_account;
 mod service_addresses;
 mod service_ip_object;
+mod service_network;
 mod service_rules;
 mod stateful_set;
 mod storage;
