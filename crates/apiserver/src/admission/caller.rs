@@ -1,13 +1,12 @@
 //! How a webhook is called: one POST over HTTPS.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, HOST};
-use http::{Method, Request, StatusCode, Uri};
+use http::{HeaderMap, Method, Request, StatusCode, Uri};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
@@ -19,21 +18,7 @@ use tokio_rustls::rustls::pki_types::ServerName;
 
 use super::certificate::tls;
 use super::endpoint::{Endpoint, Target};
-
-/// The largest answer, in bytes.
-const MAX_ANSWER: usize = 3 << 20;
-
-/// A service of the cluster whose webhooks run elsewhere, because there is no network of a cluster.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct WebhookService {
-    /// The service's namespace.
-    pub namespace: String,
-    /// The service's name.
-    pub name: String,
-}
-
-/// Where the services of webhooks are.
-pub(crate) type WebhookServices = BTreeMap<WebhookService, SocketAddr>;
+use super::webhook_service::{InProcessWebhooks, MAX_ANSWER, WebhookBackend, WebhookService, WebhookServices};
 
 /// A webhook gave no answer, or none that can be believed.
 #[derive(Debug, thiserror::Error)]
@@ -84,6 +69,13 @@ struct Answer {
     body: Bytes,
 }
 
+impl Answer {
+    fn of(code: StatusCode, headers: &HeaderMap, body: Bytes) -> Self {
+        let is_text = headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/"));
+        Self { code, is_text, body }
+    }
+}
+
 /// What is said of an answer that isn't a success, in the words of the reference's client.
 fn why_unsuccessful(code: StatusCode, is_text: bool, body: &[u8]) -> String {
     let status: Option<Value> = serde_json::from_slice(body).ok();
@@ -130,6 +122,7 @@ struct Place {
 enum Address {
     Known(SocketAddr),
     Named(String, u16),
+    InProcess(InProcessWebhooks),
 }
 
 impl Place {
@@ -153,11 +146,14 @@ impl Place {
                 let path = if path.is_empty() { "/" } else { path.as_str() };
                 let shown = format!("https://{host}:{port}{path}?{query}");
                 let service = WebhookService { namespace: namespace.clone(), name: name.clone() };
-                let address = services
-                    .get(&service)
-                    .copied()
-                    .ok_or_else(|| CallError::Failed(format!("Post \"{shown}\": service \"{name}\" not found")))?;
-                Ok(Self { shown, address: Address::Known(address), host, path: format!("{path}?{query}") })
+                let address = match services.get(&service) {
+                    Some(WebhookBackend::Address(address)) => Address::Known(*address),
+                    Some(WebhookBackend::InProcess(webhooks)) => Address::InProcess(webhooks.clone()),
+                    None => {
+                        return Err(CallError::Failed(format!("Post \"{shown}\": service \"{name}\" not found")));
+                    }
+                };
+                Ok(Self { shown, address, host, path: format!("{path}?{query}") })
             }
         }
     }
@@ -165,6 +161,7 @@ impl Place {
     fn unreachable(&self, error: &io::Error) -> String {
         let address = match &self.address {
             Address::Known(address) => address.to_string(),
+            Address::InProcess(_) => self.host.clone(),
             Address::Named(host, port) if host.contains(':') => format!("[{host}]:{port}"),
             Address::Named(host, port) => format!("{host}:{port}"),
         };
@@ -175,7 +172,19 @@ impl Place {
     }
 
     async fn post(&self, authorities: &[u8], review: &Value) -> Result<Answer, String> {
+        let request = Request::builder()
+            .method(Method::POST)
+            .uri(&self.path)
+            .header(HOST, &self.host)
+            .header(CONTENT_TYPE, "application/json")
+            .header(ACCEPT, "application/json, */*")
+            .body(Full::new(Bytes::from(review.to_string())))
+            .map_err(|error| error.to_string())?;
         let tcp = match &self.address {
+            Address::InProcess(webhooks) => {
+                let response = webhooks.call(request).await?;
+                return Ok(Answer::of(response.status(), response.headers(), response.body().clone()));
+            }
             Address::Known(address) => TcpStream::connect(address).await,
             Address::Named(host, port) => TcpStream::connect((host.as_str(), *port)).await,
         };
@@ -186,21 +195,11 @@ impl Place {
         let stream = tls.connect(name, tcp).await.map_err(|error| error.to_string())?;
         let (mut sender, connection) =
             http1::handshake(TokioIo::new(stream)).await.map_err(|error| error.to_string())?;
-        let request = Request::builder()
-            .method(Method::POST)
-            .uri(&self.path)
-            .header(HOST, &self.host)
-            .header(CONTENT_TYPE, "application/json")
-            .header(ACCEPT, "application/json, */*")
-            .body(Full::new(Bytes::from(review.to_string())))
-            .map_err(|error| error.to_string())?;
         let exchange = async {
             let response = sender.send_request(request).await.map_err(|error| error.to_string())?;
-            let code = response.status();
-            let is_text =
-                response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/"));
-            let body = Limited::new(response.into_body(), MAX_ANSWER).collect().await;
-            body.map(|body| Answer { code, is_text, body: body.to_bytes() }).map_err(|error| error.to_string())
+            let (parts, body) = response.into_parts();
+            let body = Limited::new(body, MAX_ANSWER).collect().await.map_err(|error| error.to_string())?;
+            Ok(Answer::of(parts.status, &parts.headers, body.to_bytes()))
         };
         tokio::pin!(connection, exchange);
         // The connection lives as long as the exchange; who waits for the answer drives it.

@@ -14,6 +14,7 @@ mod matching;
 mod plugin;
 mod review;
 mod webhook;
+mod webhook_service;
 
 use std::borrow::Cow;
 
@@ -21,11 +22,12 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 
 pub(crate) use self::attributes::Operation;
-pub use self::caller::WebhookService;
-pub(crate) use self::caller::{WebhookServices, call as call_webhook};
+pub(crate) use self::caller::call as call_webhook;
 pub(crate) use self::endpoint::Endpoint;
 pub use self::hook::{AdmissionAnswer, AdmissionHook, AdmissionOperation, AdmissionRequest};
 pub(crate) use self::match_condition::compile as compile_match_condition;
+pub use self::webhook_service::WebhookService;
+pub(crate) use self::webhook_service::{InProcessWebhooks, WebhookBackend, WebhookServices};
 
 use self::attributes::Attributes;
 use self::invocation::Invocation;

@@ -1,15 +1,19 @@
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use controller_runtime_ambient::{Ambient, CancellationToken, TaskGroup};
+use http::{Request, Response};
+use http_body_util::Full;
 
 use super::api_server::ApiServer;
 use super::audit_id::AuditIds;
 use super::door::Door;
 use super::request_log::RequestLog;
 use crate::access::{Authorizer, ClientAuthority, Identity};
-use crate::admission::{AdmissionHook, WebhookService, WebhookServices};
+use crate::admission::{AdmissionHook, InProcessWebhooks, WebhookBackend, WebhookService, WebhookServices};
 use crate::bootstrap::bootstrap;
 use crate::controllers::{garbage_collection, namespace_deletion, role_aggregation};
 use crate::core::Core;
@@ -114,7 +118,22 @@ impl ApiServerBuilder {
     /// Where the webhooks are of a configuration that names a service, because there is no network of a cluster: they are
     /// called there, with the service's name in TLS. Default: none; calls of other services fail.
     pub fn webhook_service(mut self, service: WebhookService, address: SocketAddr) -> Self {
-        self.webhook_services.insert(service, address);
+        self.webhook_services.insert(service, WebhookBackend::Address(address));
+        self
+    }
+
+    /// The same for webhooks of this process: requests are given to `webhooks`, such as an `axum::Router`, without a
+    /// connection and certificates. An error of the service is a webhook that can't be called.
+    pub fn webhook_service_in_process<S, B>(mut self, service: WebhookService, webhooks: S) -> Self
+    where
+        S: tower::Service<Request<Full<Bytes>>, Response = Response<B>> + Clone + Send + Sync + 'static,
+        S::Error: Display,
+        S::Future: Send,
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let backend = WebhookBackend::InProcess(InProcessWebhooks::new(webhooks));
+        self.webhook_services.insert(service, backend);
         self
     }
 

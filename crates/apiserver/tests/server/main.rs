@@ -10,3 +10,4 @@ mod doors;
 mod garbage_collection;
 mod hostile_objects;
 mod namespace_deletion;
+mod webhook_services;
