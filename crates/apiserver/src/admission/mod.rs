@@ -37,7 +37,7 @@ use crate::pipeline::decode::{self, FieldValidation};
 use crate::pipeline::parse::Document;
 use crate::status::ApiError;
 use crate::store::ObjectKey;
-use crate::verbs::{Call, DeleteOptions, WriteOptions, conversion, set_defaults};
+use crate::verbs::{Call, DeleteOptions, WriteOptions, conversion, own_kind, set_defaults};
 
 /// Lets plugins and the mutating webhooks change an object that is about to be written.
 pub(crate) async fn mutate(
@@ -162,6 +162,9 @@ async fn patched(call: &Call, patch: &Value, object: &Value) -> Result<Option<Va
 
 /// What somebody made of the object, as if it had come from the client.
 fn readmitted(call: &Call, hook: Option<&str>, changed: Value) -> Result<Value, ApiError> {
+    if own_kind::is_of_own(&call.resource, &changed) {
+        return own_kind::reread(changed).map_err(|error| unreadable(hook, error.message()));
+    }
     let document = Document::of(changed);
     let mut new = decode::typed_object(call, document, FieldValidation::Ignore)
         .map_err(|error| unreadable(hook, error.message()))?;

@@ -16,15 +16,13 @@ use crate::status::{ApiError, GroupResource};
 use crate::store::{Object, ObjectKey, WriteError};
 use crate::strategy::{Change, set_condition};
 
-const BINDING: OwnKind =
-    OwnKind { group: "", version: "v1", kind: "Binding", definition: "io.k8s.api.core.v1.Binding" };
-
 const PODS: GroupResource<'static> = GroupResource { group: "", resource: "pods" };
 
 /// Binds the pod that the path names, or else the body, to a node.
 pub(super) async fn bind(call: &Call) -> Result<Reply, ApiError> {
     let options = WriteOptions::of(call, "CreateOptions")?;
-    let (_, mut binding) = own_kind::decoded(call, &options, BINDING)?;
+    let (resource, mut binding) = own_kind::decoded(call, &options, OwnKind::BINDING)?;
+    own_kind::track(call, &options, &resource, &mut binding);
     admission::mutate(call, Operation::Create, &mut binding, None, &options).await?;
     let name = fields::text(&binding, "name").to_owned();
     if call.name.as_ref().is_some_and(|asked| *asked != name) {

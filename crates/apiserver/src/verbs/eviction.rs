@@ -16,13 +16,11 @@ use crate::status::{ApiError, GroupResource};
 use crate::store::WriteError;
 use crate::strategy::set_condition;
 
-const EVICTION: OwnKind =
-    OwnKind { group: "policy", version: "v1", kind: "Eviction", definition: "io.k8s.api.policy.v1.Eviction" };
-
 /// Evicts the pod that the path names.
 pub(super) async fn evict(call: &Call) -> Result<Reply, ApiError> {
     let options = WriteOptions::of(call, "CreateOptions")?;
-    let (_, mut eviction) = own_kind::decoded(call, &options, kind(call)?)?;
+    let (resource, mut eviction) = own_kind::decoded(call, &options, kind(call)?)?;
+    own_kind::track(call, &options, &resource, &mut eviction);
     admission::mutate(call, Operation::Create, &mut eviction, None, &options).await?;
     let name = call.name.clone().unwrap_or_default();
     if fields::text(&eviction, "name") != name {
@@ -52,7 +50,11 @@ pub(super) async fn evict(call: &Call) -> Result<Reply, ApiError> {
 fn kind(call: &Call) -> Result<OwnKind, ApiError> {
     let body = decode::document(call)?.value;
     let version = body.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
-    Ok(if version == "policy/v1beta1" { OwnKind { version: "v1beta1", ..EVICTION } } else { EVICTION })
+    Ok(if version == "policy/v1beta1" {
+        OwnKind { version: "v1beta1", ..OwnKind::EVICTION }
+    } else {
+        OwnKind::EVICTION
+    })
 }
 
 /// Budgets don't count pods that wait, have ended or are going anyway.

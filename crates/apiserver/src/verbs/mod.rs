@@ -19,7 +19,7 @@ mod list;
 mod list_options;
 mod managed;
 mod modify;
-mod own_kind;
+pub(crate) mod own_kind;
 mod patch;
 mod reply;
 mod review;
@@ -113,7 +113,7 @@ async fn subresource_verb(call: &Call, subresource: &str, verb: &'static str) ->
         };
     }
     match served.kind.as_str() {
-        "TokenRequest" => return token_request::token_request(call),
+        "TokenRequest" => return Box::pin(token_request::token_request(call)).await,
         "Binding" => return Box::pin(binding::bind(call)).await,
         "Eviction" => return Box::pin(eviction::evict(call)).await,
         _ => {}

@@ -2,6 +2,7 @@ use controller_runtime_schema::{FieldError, FieldPath};
 use serde_json::Value;
 
 use super::modify::modify;
+use super::own_kind::OwnKind;
 use super::{Call, Reply, WriteOptions, apply, managed, scale};
 use crate::managed_fields::scale_schema;
 use crate::patch::{Patch, PatchType, invalid_patch};
@@ -46,7 +47,7 @@ pub(super) async fn patch_scale(call: &Call) -> Result<Reply, ApiError> {
         patch => {
             scale::change(call, &options, |scale| {
                 let patched = patch.patched(scale, &scale_schema())?;
-                decode::check_types(&patched, scale::DEFINITION)
+                decode::check_types(&patched, OwnKind::SCALE.definition)
                     .map_err(|error| unreadable(&error, "Scale", patch.shown(&patched), patch))?;
                 Ok(patched)
             })

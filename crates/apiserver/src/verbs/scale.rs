@@ -3,6 +3,7 @@ use http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::modify::modify;
+use super::own_kind::OwnKind;
 use super::{Call, Reply, WriteOptions, conversion, managed};
 use crate::admission::{self, Operation};
 use crate::managed_fields::ScaleTracking;
@@ -10,9 +11,6 @@ use crate::metadata::fields;
 use crate::pipeline::decode;
 use crate::resource::ScalePaths;
 use crate::status::{ApiError, quote};
-
-/// The definition of scales.
-pub(super) const DEFINITION: &str = "io.k8s.api.autoscaling.v1.Scale";
 
 /// Shows an object as a `Scale`.
 pub(super) async fn get(call: &Call) -> Result<Reply, ApiError> {
@@ -54,7 +52,7 @@ fn check(call: &Call, scale: &Value) -> Result<(), ApiError> {
         }
         return Err(decode::wrong_kind(api_version, kind, "autoscaling", "Scale"));
     }
-    decode::check_types(scale, DEFINITION)?;
+    decode::check_types(scale, OwnKind::SCALE.definition)?;
     let namespace = fields::text(scale, "namespace");
     if !namespace.is_empty() && namespace != call.namespace {
         let text = "the namespace of the provided object does not match the namespace sent on the request";

@@ -8,24 +8,23 @@ use serde_json::{Value, json};
 use super::own_kind::{self, OwnKind};
 use super::{Call, Reply, WriteOptions};
 use crate::access::{Claims, ISSUER};
+use crate::admission::{self, Operation};
 use crate::core;
 use crate::managed_fields::Tracking;
 use crate::metadata::fields;
 use crate::status::{ApiError, GroupResource, quote};
 use crate::store::ObjectKey;
 
-const GROUP: &str = "authentication.k8s.io";
-const KIND: &str = "TokenRequest";
-const DEFINITION: &str = "io.k8s.api.authentication.v1.TokenRequest";
 /// Seconds that a token is good for when nobody says.
 const DEFAULT_LIFETIME: i64 = 3600;
 const MIN_LIFETIME: i64 = 600;
 const MAX_LIFETIME: i64 = 1 << 32;
 
 /// Answers with a new token.
-pub(super) fn token_request(call: &Call) -> Result<Reply, ApiError> {
+pub(super) async fn token_request(call: &Call) -> Result<Reply, ApiError> {
     let options = WriteOptions::of(call, "CreateOptions")?;
-    let request = decoded(call, &options)?;
+    let mut request = decoded(call, &options)?;
+    admission::mutate(call, Operation::Create, &mut request, None, &options).await?;
     let key = call.key();
     let account = call
         .core
@@ -39,7 +38,6 @@ pub(super) fn token_request(call: &Call) -> Result<Reply, ApiError> {
         return Err(invalid(&key.name, "metadata.name", named, detail));
     }
     let lifetime = lifetime(&request)?;
-    let bound = bound_object(call, &request)?;
     let now = call.core.ambient.now();
     let issued = now.as_second();
     let mut audiences: Vec<String> = request
@@ -50,9 +48,22 @@ pub(super) fn token_request(call: &Call) -> Result<Reply, ApiError> {
     if audiences.is_empty() {
         audiences.push(ISSUER.to_owned());
     }
+    let mut object = request;
+    object["metadata"]["name"] = json!(key.name);
+    object["metadata"]["namespace"] = json!(key.namespace);
+    object["metadata"]["uid"] = json!(uid);
+    object["metadata"]["creationTimestamp"] = json!(core::timestamp(now));
+    let spec = &mut object["spec"];
+    spec["audiences"] = json!(audiences);
+    if spec.get("boundObjectRef").is_none() {
+        spec["boundObjectRef"] = Value::Null;
+    }
+    object["status"] = json!({"token": "", "expirationTimestamp": null});
+    admission::validate(call, Operation::Create, &object, None, &options).await?;
+    let bound = bound_object(call, &object)?;
     let claims = Claims {
-        namespace: key.namespace.clone(),
-        name: key.name.clone(),
+        namespace: key.namespace,
+        name: key.name,
         uid: uid.to_owned(),
         audiences,
         issued,
@@ -61,24 +72,13 @@ pub(super) fn token_request(call: &Call) -> Result<Reply, ApiError> {
         bound,
     };
     let expires = jiff::Timestamp::from_second(claims.expires).map(core::timestamp).unwrap_or_default();
-    let mut object = request;
-    object["metadata"]["name"] = json!(claims.name);
-    object["metadata"]["namespace"] = json!(claims.namespace);
-    object["metadata"]["uid"] = json!(claims.uid);
-    object["metadata"]["creationTimestamp"] = json!(core::timestamp(now));
-    let spec = &mut object["spec"];
-    spec["audiences"] = json!(claims.audiences);
-    if spec.get("boundObjectRef").is_none() {
-        spec["boundObjectRef"] = Value::Null;
-    }
     object["status"] = json!({"token": call.core.tokens.sign(&claims)?, "expirationTimestamp": expires});
     Ok(Reply::Made(StatusCode::CREATED, object))
 }
 
 /// The request in its own kind, with its defaults and who wrote it.
 fn decoded(call: &Call, options: &WriteOptions) -> Result<Value, ApiError> {
-    let own = OwnKind { group: GROUP, version: "v1", kind: KIND, definition: DEFINITION };
-    let (resource, mut request) = own_kind::decoded(call, options, own)?;
+    let (resource, mut request) = own_kind::decoded(call, options, OwnKind::TOKEN_REQUEST)?;
     set_default_lifetime(&mut request);
     let tracking = Tracking::new(&resource, Some("token"), options.manager.clone(), call.now());
     tracking.with_null_in_spec("boundObjectRef").track(None, &mut request, &NoOtherVersions);
@@ -142,5 +142,6 @@ fn bound_object(call: &Call, request: &Value) -> Result<Option<(String, String, 
 }
 
 fn invalid(name: &str, field: &str, value: impl Into<Value>, detail: &str) -> ApiError {
-    ApiError::invalid(GROUP, KIND, name, &[FieldError::invalid(&FieldPath::new(field), value, detail)])
+    let own = OwnKind::TOKEN_REQUEST;
+    ApiError::invalid(own.group, own.kind, name, &[FieldError::invalid(&FieldPath::new(field), value, detail)])
 }
