@@ -107,6 +107,12 @@ pub(super) async fn change(
     let tracking = managed::scale_tracking(call, options);
     write(call, options, &tracking, |scale| {
         let mut new = transform(scale)?;
+        // As in Go, a scale to nothing says nothing of replicas: nobody manages them then.
+        if let Some(spec) = new.get_mut("spec").and_then(Value::as_object_mut)
+            && spec.get("replicas").and_then(Value::as_i64) == Some(0)
+        {
+            spec.remove("replicas");
+        }
         tracking.of_scale.track(Some(scale), &mut new, &NoOtherVersions);
         Ok(new)
     })

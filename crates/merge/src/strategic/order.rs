@@ -101,13 +101,14 @@ pub(crate) fn check_order(patch: &[Value], order: &[Value], merge_key: Option<&s
         return Ok(());
     }
     let mut kept = patch.iter().filter(|item| merge_key.is_none() || !is_deletion(item)).peekable();
-    let mut order_left = order.iter();
-    while let Some(item) = kept.peek() {
+    let mut order_left = order.iter().peekable();
+    // Once the order is at its end nothing may be left, not even a directive.
+    while let (Some(item), Some(wanted)) = (kept.peek(), order_left.peek().copied()) {
         if has_directive(item) {
             kept.next();
             continue;
         }
-        let Some(wanted) = order_left.next() else { break };
+        order_left.next();
         let is_same = match merge_key {
             None => *item == wanted,
             Some(key) => key_value(item, key)? == key_value(wanted, key)?,
