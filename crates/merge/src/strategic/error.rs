@@ -33,7 +33,7 @@ pub enum StrategicError {
         key: String,
     },
     /// A value is of another type than its place wants.
-    #[error("expected a {expected}, but received a {actual}")]
+    #[error("expected a {expected}, but received a {}", go_argument(.actual))]
     ValueType {
         /// The type that belongs there, by its Go name.
         expected: &'static str,
@@ -95,4 +95,9 @@ impl StrategicError {
     pub(crate) fn no_merge_key(item: &Map<String, Value>, key: &str) -> StrategicError {
         StrategicError::NoMergeKey { item: Value::Object(item.clone()), key: key.to_owned() }
     }
+}
+
+/// What Go prints of a type that it is given as text: none is its way to say that it got something else.
+fn go_argument(name: &str) -> &str {
+    if name == "<nil>" { "%!s(<nil>)" } else { name }
 }
