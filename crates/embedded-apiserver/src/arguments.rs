@@ -20,6 +20,9 @@ pub(crate) struct Arguments {
     /// Let roles and their bindings decide what users may do, with the default roles in place
     #[arg(long)]
     pub(crate) rbac: bool,
+    /// Leave a deleted namespace as it is for so long before it is emptied; kube-controller-manager waits 5
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    pub(crate) namespace_deletion_delay: u64,
     /// Believe client certificates that the authorities in this PEM file signed, instead of those of an authority made at
     /// start
     #[arg(long, value_name = "FILE")]

@@ -6,6 +6,7 @@ mod signals;
 
 use std::io::Write;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Parser;
@@ -30,7 +31,8 @@ async fn main() -> ExitCode {
 async fn serve(arguments: Arguments) -> Result<()> {
     // From here on a signal ends the program in order, also while it starts.
     let stopped = signals::stopped().context("cannot listen to signals")?;
-    let mut builder = ApiServer::builder().rbac(arguments.rbac);
+    let delay = Duration::from_secs(arguments.namespace_deletion_delay);
+    let mut builder = ApiServer::builder().rbac(arguments.rbac).namespace_deletion_delay(delay);
     if let Some(file) = &arguments.client_ca_file {
         let bundle = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
         let authority = ClientAuthority::from_pem(&bundle).with_context(|| format!("cannot use {}", file.display()))?;

@@ -10,7 +10,7 @@ pub(super) struct Queue<T> {
     is_ready: BTreeSet<T>,
     delayed: BTreeMap<(Instant, u64), T>,
     failures: BTreeMap<T, u32>,
-    retries: u64,
+    sequence: u64,
 }
 
 /// The delay after the first failure; it doubles with each further one.
@@ -24,7 +24,7 @@ impl<T: Clone + Ord> Queue<T> {
             is_ready: BTreeSet::new(),
             delayed: BTreeMap::new(),
             failures: BTreeMap::new(),
-            retries: 0,
+            sequence: 0,
         }
     }
 
@@ -33,6 +33,12 @@ impl<T: Clone + Ord> Queue<T> {
         if self.is_ready.insert(work.clone()) {
             self.ready.push_back(work);
         }
+    }
+
+    /// Adds work that is to be done then.
+    pub(super) fn add_at(&mut self, due: Instant, work: T) {
+        self.sequence += 1;
+        self.delayed.insert((due, self.sequence), work);
     }
 
     /// The next piece of work.
@@ -47,8 +53,7 @@ impl<T: Clone + Ord> Queue<T> {
         let failures = self.failures.entry(work.clone()).or_default();
         let delay = FIRST_DELAY.saturating_mul(2_u32.saturating_pow(*failures)).min(MAX_DELAY);
         *failures = failures.saturating_add(1);
-        self.retries += 1;
-        self.delayed.insert((Instant::now() + delay, self.retries), work);
+        self.add_at(Instant::now() + delay, work);
     }
 
     /// Forgets that work failed before, because it succeeded now or does not matter any more.

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use controller_runtime_ambient::{Ambient, CancellationToken, TaskGroup};
@@ -30,6 +31,7 @@ pub struct ApiServerBuilder {
     history: usize,
     garbage_collection: bool,
     namespace_deletion: bool,
+    namespace_deletion_delay: Duration,
     rbac: bool,
     webhook_services: WebhookServices,
     clients: Option<Arc<ClientAuthority>>,
@@ -46,6 +48,7 @@ impl ApiServerBuilder {
             history: 10_000,
             garbage_collection: true,
             namespace_deletion: true,
+            namespace_deletion_delay: Duration::ZERO,
             rbac: false,
             webhook_services: WebhookServices::new(),
             clients: None,
@@ -107,6 +110,13 @@ impl ApiServerBuilder {
         self
     }
 
+    /// How long a deleted namespace stays as it is before it is emptied. kube-controller-manager waits five seconds, for
+    /// the caches of other servers to catch up. Default: not at all.
+    pub fn namespace_deletion_delay(mut self, delay: Duration) -> Self {
+        self.namespace_deletion_delay = delay;
+        self
+    }
+
     /// Whether roles and their bindings decide what users may do, as with `--authorization-mode=RBAC`; the default roles
     /// then exist, and aggregated roles are filled as where kube-controller-manager runs. Without it everybody with a
     /// token may do everything. Default: false.
@@ -164,7 +174,10 @@ impl ApiServerBuilder {
             tasks.spawn("garbage collection", garbage_collection(Arc::clone(&door), tasks.token().clone()));
         }
         if self.namespace_deletion {
-            tasks.spawn("namespace deletion", namespace_deletion(Arc::clone(&door), tasks.token().clone()));
+            tasks.spawn(
+                "namespace deletion",
+                namespace_deletion(Arc::clone(&door), self.namespace_deletion_delay, tasks.token().clone()),
+            );
         }
         if self.rbac {
             tasks.spawn("role aggregation", role_aggregation(Arc::clone(&door), tasks.token().clone()));

@@ -1,7 +1,10 @@
 //! Namespace deletion, as kube-controller-manager does it.
 
+use std::time::Duration;
+
 use controller_runtime_apiserver::ApiServer;
 use serde_json::json;
+use tokio::time::advance;
 
 use crate::cluster::{Cluster, map, settle};
 
@@ -64,6 +67,23 @@ async fn a_namespace_waits_for_finalizers_and_says_so() {
     }
     settle().await;
     assert_eq!(cluster.get(NAMESPACE).await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_namespace_stays_as_it_is_until_its_delay_has_passed() {
+    // Longer than the server is given to settle.
+    let delay = Duration::from_mins(10);
+    let cluster = with_namespace(ApiServer::builder().namespace_deletion_delay(delay)).await;
+    let map_of_it = format!("{NAMESPACE}/configmaps/a");
+    cluster.create(&format!("{NAMESPACE}/configmaps"), map("a", &[])).await;
+    cluster.delete(NAMESPACE, "Background").await;
+    cluster.merge(&map_of_it, json!({"data": {"k": "v"}})).await;
+    settle().await;
+    assert_eq!(cluster.get(NAMESPACE).await.unwrap()["status"]["phase"], "Terminating");
+    assert!(cluster.get(&map_of_it).await.is_some());
+    advance(delay).await;
+    settle().await;
+    assert_eq!((cluster.get(&map_of_it).await, cluster.get(NAMESPACE).await), (None, None));
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,7 +1,9 @@
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::{conditions, content};
 use crate::controllers::client::{Client, Failure};
@@ -20,7 +22,9 @@ const FINALIZER: &str = "kubernetes";
 pub(super) struct Deleter {
     client: Client,
     queue: Queue<String>,
-    terminating: BTreeSet<String>,
+    /// When each of them is to be emptied.
+    terminating: BTreeMap<String, Instant>,
+    delay: Duration,
 }
 
 impl Controller for Deleter {
@@ -29,9 +33,7 @@ impl Controller for Deleter {
     fn observe(&mut self, event: &Event) {
         let object = &event.object;
         if &*object.collection != COLLECTION {
-            if self.terminating.contains(&object.key.namespace) {
-                self.queue.add(object.key.namespace.clone());
-            }
+            self.look_again(&object.key.namespace);
         } else if event.kind == EventType::Deleted {
             self.terminating.remove(&object.key.name);
         } else {
@@ -63,16 +65,31 @@ impl Controller for Deleter {
 }
 
 impl Deleter {
-    pub(super) fn new(door: Arc<Door>) -> Self {
-        Self { client: Client::new(door, "namespace-controller"), queue: Queue::new(), terminating: BTreeSet::new() }
+    pub(super) fn new(door: Arc<Door>, delay: Duration) -> Self {
+        let client = Client::new(door, "namespace-controller");
+        Self { client, queue: Queue::new(), terminating: BTreeMap::new(), delay }
     }
 
     fn look_at(&mut self, namespace: &Object) {
         if is_being_deleted(namespace.value()) && waits_for_us(namespace.value()) {
-            self.terminating.insert(namespace.key.name.clone());
-            self.queue.add(namespace.key.name.clone());
+            let name = &namespace.key.name;
+            if !self.terminating.contains_key(name) {
+                let due = Instant::now() + self.delay;
+                self.terminating.insert(name.clone(), due);
+                if !self.delay.is_zero() {
+                    self.queue.add_at(due, name.clone());
+                }
+            }
+            self.look_again(name);
         } else {
             self.terminating.remove(&namespace.key.name);
+        }
+    }
+
+    /// Something in a namespace has changed. One whose time hasn't come is looked at then.
+    fn look_again(&mut self, name: &str) {
+        if self.terminating.get(name).is_some_and(|due| *due <= Instant::now()) {
+            self.queue.add(name.to_owned());
         }
     }
 
